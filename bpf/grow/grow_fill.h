@@ -11,11 +11,19 @@
 #include "pool/pool_slot.h"
 #include "tree/node.h"
 
-/* Deliver the slot's result to the ranks of this host. */
-static __noinline void grow_deliver(const struct trib_tree *t, struct trib_slot *s, __u32 tree)
+/* deliver_skb() - as deliver(), for the clsact program */
+__noinline int deliver_skb(struct __sk_buff *skb, struct deliver_arg *a)
+{
+	return a ? deliver_all(skb, true, a) : TRIB_DROP_DELIVER;
+}
+
+/* Deliver the result in the packet, which came from slot @s, to the ranks of this host. */
+static __always_inline void grow_deliver(struct __sk_buff *skb, const struct trib_tree *t,
+					 struct trib_slot *s, __u32 off, __u32 tree)
 {
 	struct deliver_arg a = {
 		.row = t->deliver,
+		.off = off,
 		.chunk = s->chunk,
 		.epoch = s->epoch,
 		.meta = *slot_meta(s),
@@ -23,27 +31,10 @@ static __noinline void grow_deliver(const struct trib_tree *t, struct trib_slot 
 		.flags = s->flags & SLOT_KEEP_FLAGS,
 		.tree = tree,
 	};
-	__u32 row = t->deliver;
-	struct trib_deliver *d = bpf_map_lookup_elem(&delivers, &row);
-	struct trib_cell *cell = d ? cell_of(d, &a) : NULL;
-	int rc;
+	int rc = deliver_skb(skb, &a);
 
-	if (!cell) {
-		stat_call(TRIB_DROP_DELIVER);
-		return;
-	}
-	rc = cell_begin(cell, a.epoch, a.chunk);
-	if (!rc) {
-#pragma clang loop unroll_count(8)
-		for (int j = 0; j < TRIB_NVAL / 2; j++)
-			cell->v[j] = s->v[j];
-		cell_end(cell, &a);
-		deliver_ring(d, &a);
-	} else if (rc == TRIB_DROP_SEEN) {
-		ring_result(&a);
-	} else {
+	if (rc && rc != TRIB_DROP_SEEN)
 		stat_call(rc);
-	}
 }
 
 /* The state that the slot must still have for a packet of @type. */
@@ -112,7 +103,8 @@ static __always_inline __u32 grow_fill(struct __sk_buff *skb, struct grow_arg *a
 	} else {
 		why = grow_copy(skb, a, s, type);
 		if (!why && type == TRIB_T_RESULT && t->deliver)
-			grow_deliver(t, s, bpf_ntohs(load16(&a->h.tree)));
+			grow_deliver(skb, t, s, l4_off(a) + sizeof(struct udphdr) + sizeof(a->h),
+				     bpf_ntohs(load16(&a->h.tree)));
 	}
 	unlock(&s->busy);
 	return why;

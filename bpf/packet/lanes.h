@@ -24,31 +24,43 @@ static __always_inline __u32 blocks(__u32 nval)
  * loop of ours would cost more than the addition does. Return: 0, or less if the
  * packet is too short.
  */
+#define COPY_UNITS(helper, ctx, off, mem, nval)                                                    \
+	COPY_BYTES(helper, ctx, off, mem, trib_payload_len(nval))
+
+/* This form proves to every verifier that the length is not 0. */
+#define COPY_BYTES(helper, ctx, off, mem, bytes)                                                   \
+	({                                                                                         \
+		__u32 len_ = (bytes);                                                              \
+		long rc_ = 0;                                                                      \
+                                                                                                   \
+		if (len_) {                                                                        \
+			len_--;                                                                    \
+			HIDE(len_);                                                                \
+			rc_ = len_ < TRIB_NVAL * 4 ? helper(ctx, off, mem, len_ + 1) : -1;         \
+		}                                                                                  \
+		rc_;                                                                               \
+	})
+
 static __always_inline long copy_in(struct xdp_md *ctx, __u32 off, void *to, __u32 nval)
 {
-	__u32 len = trib_payload_len(nval);
+	return COPY_UNITS(bpf_xdp_load_bytes, ctx, off, to, nval);
+}
 
-	if (!len)
-		return 0;
-	/* This form proves to every verifier that the length is not 0. */
-	len--;
-	HIDE(len);
-	if (len >= TRIB_NVAL * 4)
-		return -1;
-	return bpf_xdp_load_bytes(ctx, off, to, len + 1);
+/* The same in a clsact program. */
+static __always_inline long copy_in_skb(struct __sk_buff *skb, __u32 off, void *to, __u32 nval)
+{
+	return COPY_UNITS(bpf_skb_load_bytes, skb, off, to, nval);
 }
 
 static __always_inline long copy_out(struct xdp_md *ctx, __u32 off, void *from, __u32 nval)
 {
-	__u32 len = trib_payload_len(nval);
+	return COPY_UNITS(bpf_xdp_store_bytes, ctx, off, from, nval);
+}
 
-	if (!len)
-		return 0;
-	len--;
-	HIDE(len);
-	if (len >= TRIB_NVAL * 4)
-		return -1;
-	return bpf_xdp_store_bytes(ctx, off, from, len + 1);
+/* @bytes, at most 4 * TRIB_NVAL. */
+static __always_inline long copy_out_bytes(struct xdp_md *ctx, __u32 off, void *from, __u32 bytes)
+{
+	return COPY_BYTES(bpf_xdp_store_bytes, ctx, off, from, bytes);
 }
 
 /*

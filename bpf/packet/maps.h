@@ -95,7 +95,7 @@ struct {
 	__type(value, struct trib_deliver);
 } delivers SEC(".maps");
 
-/* 2W entries each: BPF_F_INNER_MAP lets the sizes differ. */
+/* N cells and a desk each: BPF_F_INNER_MAP lets the sizes differ. */
 struct trib_cell_array {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE | BPF_F_INNER_MAP);
@@ -106,7 +106,7 @@ struct trib_cell_array {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
-	__uint(max_entries, 64);
+	__uint(max_entries, 64 * TRIB_RINGS_MAX);
 	__type(key, __u32);
 	__array(values, struct trib_cell_array);
 } cells SEC(".maps");

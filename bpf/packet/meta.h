@@ -19,7 +19,7 @@
 #define META_SAME 0x00ffffffffffffffULL /* all but last */
 #define META_KIND 0x00ffffff00000000ULL /* op, fmt, nm */
 #define SLOT_KEEP_FLAGS (TRIB_F_PUSH | TRIB_F_CE | TRIB_F_HEAD)
-/* &trib_slot.last and &trib_cell.last: unknown. */
+/* &trib_slot.last: unknown. */
 #define LAST_NONE 0xff
 
 #endif /* TRIB_BPF_META_H */

@@ -67,33 +67,34 @@ static __always_inline int grow(struct xdp_md *ctx, __u8 type, __u32 group, __u3
 	return to_grow(ctx, group, GROW_TYPE(type) | GROW_FILL | how);
 }
 
-/* Deliver the result in the packet to the ranks here. Return: as deliver(). */
-static __always_inline int local_result(struct xdp_md *ctx, struct pkt *p,
-					const struct trib_tree *t, const struct slot_arg *a)
+/*
+ * Describe the result in the packet for the ranks here. The epoch is the packet's, which
+ * admission has compared with the row's: the row may have another one by now.
+ */
+static __always_inline void local_arg(struct deliver_arg *d, const struct pkt *p,
+				      const struct trib_tree *t, const struct slot_arg *a)
 {
-	struct deliver_arg d = {
-		.row = t->deliver,
-		.off = p->off,
-		.chunk = a->chunk,
-		.epoch = a->epoch,
-		.meta = a->meta,
-		.nval = a->nval,
-		.flags = a->flags & SLOT_KEEP_FLAGS,
-		.tree = bpf_ntohs(load16(&p->h->tree)),
-	};
-
-	return deliver(ctx, &d);
+	d->row = t->deliver;
+	d->off = p->off;
+	d->chunk = a->chunk;
+	d->epoch = bpf_ntohl(load32(&p->h->epoch));
+	d->meta = a->meta;
+	d->nval = a->nval;
+	d->flags = a->flags & SLOT_KEEP_FLAGS;
+	d->tree = bpf_ntohs(load16(&p->h->tree));
 }
 
 /* Deliver at a relay: the packet goes on even if that fails. */
 static __always_inline void local_copy(struct xdp_md *ctx, struct pkt *p, const struct trib_tree *t,
 				       const struct slot_arg *a)
 {
+	struct deliver_arg d;
 	int rc;
 
 	if (!t->deliver)
 		return;
-	rc = local_result(ctx, p, t, a);
+	local_arg(&d, p, t, a);
+	rc = deliver(ctx, &d);
 	if (rc && rc != TRIB_DROP_SEEN)
 		stat_call(rc);
 }

@@ -8,6 +8,7 @@
 
 #include "need.h"
 #include "node.h"
+#include "reflex.h"
 
 /*
  * Note a contribution to a timed chunk. Return: ns since the one before it. The
@@ -131,6 +132,28 @@ static __always_inline int tree_grad(struct xdp_md *ctx, struct pkt *p, struct t
 	}
 }
 
+/* A leaf only delivers; its frame may then leave as a contribution. */
+static __always_inline int leaf_result(struct xdp_md *ctx, struct pkt *p, const struct trib_tree *t,
+				       const struct slot_arg *a)
+{
+	struct reflex_arg r = {
+		.l3_off = p->l3_off,
+		.len = p->len,
+		.ifindex = p->ifindex,
+		.window = t->window,
+	};
+	int rc;
+
+	local_arg(&r.d, p, t, a);
+	rc = deliver(ctx, &r.d);
+	if (rc)
+		return drop(rc);
+	rc = reflex(ctx, &r);
+	if (rc & REFLEX_RING)
+		reflex_ring(&r.d);
+	return rc & ~REFLEX_RING;
+}
+
 static __always_inline int tree_result(struct xdp_md *ctx, struct pkt *p, struct trib_tree *t)
 {
 	__u32 last = bpf_ntohs(load16(&p->h->child));
@@ -143,10 +166,8 @@ static __always_inline int tree_result(struct xdp_md *ctx, struct pkt *p, struct
 	if (up || last >= TRIB_CHILDREN_MAX)
 		last = LAST_NONE;
 	node_arg(&a, p, t, last);
-	if (is_leaf(t)) {
-		rc = local_result(ctx, p, t, &a);
-		return rc ? drop(rc) : XDP_DROP;
-	}
+	if (is_leaf(t))
+		return leaf_result(ctx, p, t, &a);
 	rc = slot_result(ctx, &a);
 	if (rc != SLOT_DONE)
 		return tree_refuse(rc);

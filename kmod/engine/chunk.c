@@ -25,32 +25,43 @@ static int64_t get_word(const uint8_t *v, size_t i)
 	return (int64_t)le64toh(w);
 }
 
-static void pack_exp(struct trib_stream *s, const struct trib_part *p, const struct trib_shape *sh,
+/* The word of data chunk @i: its exponent, or its first value that is not finite. */
+static int64_t exponent(const struct trib_stream *s, const struct trib_part *p, uint64_t i)
+{
+	const float *x = p->req->src;
+	struct trib_shape d;
+	uint32_t n, amax;
+	uint64_t at;
+
+	trib_shape_sum(s, p, i, &d);
+	x += d.first;
+	n = d.n;
+	if (p->kind == TRIB_KIND_LOCAL)
+		x = trib_local_values(p->req, &d, &n);
+	amax = s->eng->codec->amax(x, n);
+	if (amax < 0x7f800000)
+		return trib_exponent(amax);
+	at = trib_first_bad(x, n);
+	at = p->kind == TRIB_KIND_LOCAL ? trib_local_index(p->req, &d, (uint32_t)at) : d.first + at;
+	return trib_exp_bad(s->eng->rank, at);
+}
+
+static int16_t exp_of(int64_t word)
+{
+	return is_bad(word) ? TRIB_PART_BAD : (int16_t)word;
+}
+
+/* Our exponents stay in @p->exp until the result replaces them. */
+static void pack_exp(struct trib_stream *s, struct trib_part *p, const struct trib_shape *sh,
 		     uint8_t *v)
 {
-	const float *src = p->req->src;
-	uint32_t i, amax;
+	int64_t w;
+	uint32_t i;
 
 	for (i = 0; i < sh->n; i++) {
-		struct trib_shape d;
-		const float *x;
-		uint64_t at;
-		uint32_t n;
-
-		trib_shape_sum(s, p, sh->first + i, &d);
-		x = src + d.first;
-		n = d.n;
-		if (p->kind == TRIB_KIND_LOCAL)
-			x = trib_local_values(p->req, &d, &n);
-		amax = s->eng->codec->amax(x, n);
-		if (amax < 0x7f800000) {
-			put_word(v, i, trib_exponent(amax));
-			continue;
-		}
-		at = trib_first_bad(x, n);
-		at = p->kind == TRIB_KIND_LOCAL ? trib_local_index(p->req, &d, (uint32_t)at)
-						: d.first + at;
-		put_word(v, i, trib_exp_bad(s->eng->rank, at));
+		w = exponent(s, p, sh->first + i);
+		put_word(v, i, w);
+		p->exp[sh->first + i] = exp_of(w);
 	}
 	memset(v + 8 * i, 0, trib_payload_len(sh->nval) - 8 * i);
 }
@@ -190,20 +201,19 @@ void trib_chunk_pack(struct trib_stream *s, struct trib_part *p, uint64_t off, u
 	h->scale = htobe32((uint32_t)sh.scale);
 }
 
-/*
- * Store the maximum exponents of all ranks. A result below our own exponents,
- * which the frozen GRAD holds, is refused.
- */
+/* Store the maximum exponents of all ranks. A result below our own exponents is refused. */
 static int unpack_exp(struct trib_stream *s, struct trib_part *p, const struct trib_shape *sh,
-		      uint64_t c, const uint8_t *v)
+		      const uint8_t *v)
 {
-	const uint8_t *own = trib_cell_values(trib_cell(s, c));
-	int64_t w;
+	int64_t w, own;
 	uint32_t i;
 
 	for (i = 0; i < sh->n; i++) {
 		w = get_word(v, i);
-		if (w < get_word(own, i))
+		own = p->exp[sh->first + i];
+		if (own == TRIB_PART_BAD)
+			own = exponent(s, p, sh->first + i);
+		if (w < own)
 			return -EPROTO;
 		if (!is_bad(w) && w != TRIB_EXP_ZERO && (w < TRIB_EXP_MIN || w > TRIB_EXP_LARGEST))
 			return -EPROTO;
@@ -212,7 +222,7 @@ static int unpack_exp(struct trib_stream *s, struct trib_part *p, const struct t
 		w = get_word(v, i);
 		if (is_bad(w) && w > p->req->bad)
 			p->req->bad = w;
-		p->exp[sh->first + i] = is_bad(w) ? TRIB_PART_BAD : (int16_t)w;
+		p->exp[sh->first + i] = exp_of(w);
 	}
 	p->exp_seen[sh->group / 8] |= (uint8_t)(1u << sh->group % 8);
 	return 0;
@@ -328,7 +338,7 @@ static void store(struct trib_stream *s, const struct trib_part *p, const struct
 		       4 * (to - from));
 }
 
-int trib_chunk_unpack(struct trib_stream *s, struct trib_part *p, uint64_t off, uint64_t c,
+int trib_chunk_unpack(struct trib_stream *s, struct trib_part *p, uint64_t off,
 		      const struct trib_rx *rx)
 {
 	struct trib_req *r = p->req;
@@ -340,7 +350,7 @@ int trib_chunk_unpack(struct trib_stream *s, struct trib_part *p, uint64_t off, 
 	    (sh.nval && !rx->v))
 		return -EPROTO;
 	if (sh.exp)
-		return unpack_exp(s, p, &sh, c, rx->v);
+		return unpack_exp(s, p, &sh, rx->v);
 	if (p->kind == TRIB_KIND_ORDER && r->dtype == TRIB_SOCK_F32) {
 		w = get_word(rx->v, 0);
 		if (is_bad(w)) {

@@ -105,10 +105,14 @@ void trib_engine_run(struct trib_engine *eng)
 
 		if (!s->epoch)
 			continue;
-		trib_loss_gaps(s);
-		trib_loss_timer(s);
+		if (s->check_ns && eng->now >= s->check_ns)
+			trib_silence_check(s);
+		if (!s->lanes.reflex) {
+			trib_loss_gaps(s);
+			trib_loss_timer(s);
+		}
 		trib_shared_timer(s);
-		if (!eng->dead && s->head)
+		if (!eng->dead)
 			trib_stream_push(s);
 	}
 }

@@ -68,6 +68,7 @@ struct trib_tally {
 	uint64_t dups;
 	uint64_t bad_packets;
 	uint64_t last_count;
+	uint64_t carried; /* of sent_packets, those that XDP sent */
 };
 
 /**
@@ -175,6 +176,16 @@ void trib_engine_run(struct trib_engine *eng);
  */
 uint64_t trib_engine_deadline(const struct trib_engine *eng);
 
+/* --- lanes.c: for transports with cells ------------------------------------ */
+
+/** trib_cells_read() - process the results in the cells of a stream. Return: their number */
+unsigned int trib_cells_read(struct trib_stream *s);
+/**
+ * trib_cells_rest() - ask XDP for a wake-up, before the host sleeps
+ * Return: false if there is work: run again instead.
+ */
+bool trib_cells_rest(struct trib_engine *eng);
+
 /* Round trips (largest of all trees) and windows (sum of all trees). */
 struct trib_path {
 	uint64_t rtt_us;
@@ -201,7 +212,7 @@ int trib_join_turn(struct trib_engine *eng);
 /** trib_join_deadline() - latest time of the next trib_join_turn(); any time */
 uint64_t trib_join_deadline(const struct trib_engine *eng);
 
-/* --- leave.c: together, or alone --------------------------------------------- */
+/* --- join.c: leaving together, or alone ----------------------------------------- */
 
 /**
  * trib_leave_start() - refuse new requests and issue a barrier of all ranks

@@ -56,6 +56,7 @@ void trib_die_rank(struct trib_engine *eng, int code, int err, int rank, const c
 		eng->stream[i]->timer_ns = 0;
 		eng->stream[i]->check_ns = 0;
 		eng->stream[i]->retry_ns = 0;
+		trib_cells_end(eng->stream[i]);
 	}
 	for (r = eng->reqs; r; r = r->next)
 		if (!r->done && !r->kept)

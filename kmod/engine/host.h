@@ -40,6 +40,12 @@
 
 #define trib_iovec kvec
 
+/* Words that other CPUs change. */
+#define trib_word_load(w) smp_load_acquire(w)
+#define trib_word_store(w, v) WRITE_ONCE(*(w), v)
+#define trib_word_swap(w, v) xchg(w, v)
+#define trib_word_cas(w, old, new) (cmpxchg(w, old, new) == (old))
+
 /* Return: zeroed memory, charged to the memory cgroup, or NULL. May sleep. */
 static inline void *trib_alloc(size_t size)
 {
@@ -69,7 +75,19 @@ void trib_trace_resend(const struct trib_stream *s, uint64_t chunk);
 #include <string.h>
 #include <sys/uio.h>
 
+#include <linux/types.h>
+
 #define trib_iovec iovec
+
+/* Words that XDP and other processes change. */
+#define trib_word_load(w) __atomic_load_n(w, __ATOMIC_ACQUIRE)
+#define trib_word_store(w, v) __atomic_store_n(w, v, __ATOMIC_RELAXED)
+#define trib_word_swap(w, v) __atomic_exchange_n(w, v, __ATOMIC_SEQ_CST)
+
+static inline bool trib_word_cas(__u64 *w, __u64 old, __u64 new)
+{
+	return __atomic_compare_exchange_n(w, &old, new, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+}
 
 static inline void *trib_alloc(size_t size)
 {

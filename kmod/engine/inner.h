@@ -90,7 +90,7 @@ void trib_shape_data(const struct trib_part *p, uint64_t i, unsigned int each,
 /* Write GRAD @c into its cell. */
 void trib_chunk_pack(struct trib_stream *s, struct trib_part *p, uint64_t off, uint64_t c);
 /* Store RESULT @c for the caller. Return: 0, or -EPROTO if its shape is wrong. */
-int trib_chunk_unpack(struct trib_stream *s, struct trib_part *p, uint64_t off, uint64_t c,
+int trib_chunk_unpack(struct trib_stream *s, struct trib_part *p, uint64_t off,
 		      const struct trib_rx *rx);
 
 /* Values in a cell, after the bitmap if there is one. */
@@ -110,6 +110,8 @@ void trib_stream_free(struct trib_stream *s);
 void trib_stream_queue(struct trib_stream *s, struct trib_part *p);
 /* Send the chunks that the rules and the window allow. */
 void trib_stream_push(struct trib_stream *s);
+/* Send chunks in state TRIB_CHUNK_LATE for the first time. */
+void trib_stream_late(struct trib_stream *s);
 
 /* --- packet.c: secrets ---------------------------------------------------------- */
 
@@ -200,8 +202,55 @@ void trib_window_pace(struct trib_stream *s, unsigned int len);
 void trib_window_result(struct trib_stream *s, uint64_t c, const struct trib_rx *rx);
 /* Our packet of @c was probably lost. */
 void trib_window_lost(struct trib_stream *s, uint64_t c);
+/* Tell XDP the window. */
+void trib_window_fit(struct trib_stream *s);
 /* Results after @c came: @c is lost or late. */
 void trib_window_gap(struct trib_stream *s, uint64_t c);
+
+/* --- lanes.c: cells shared with XDP ------------------------------------------ */
+
+/* Take the cells of a stream whose window, nval and epoch are set. Return: 0 or -errno. */
+int trib_cells_start(struct trib_stream *s, const struct trib_cells *cells);
+/* RESULTs before the first chunk are there, so that its window needs no exception. */
+void trib_cells_begin(struct trib_stream *s);
+/* XDP sends nothing more. Any time. */
+void trib_cells_end(struct trib_stream *s);
+/* State of chunk @c's cell; TRIB_CELL_FREE if another chunk has it. */
+enum trib_cell_state trib_cells_state(const struct trib_stream *s, uint64_t c);
+/* May the cell of chunk @c be filled? */
+bool trib_cells_room(const struct trib_stream *s, uint64_t c);
+/* Have the results come that let chunk @c go? */
+bool trib_cells_free(const struct trib_stream *s, uint64_t c);
+/* Offer chunk @c, which is in its cell, to XDP. */
+void trib_cells_ready(struct trib_stream *s, uint64_t c);
+/* Take a ready chunk. Return: false if XDP has it. */
+bool trib_cells_take(struct trib_stream *s, uint64_t c);
+/* Chunk @c, which XDP was never offered, is about to be sent; and back. */
+void trib_cells_send(struct trib_stream *s, uint64_t c);
+void trib_cells_unsend(struct trib_stream *s, uint64_t c);
+/* Copy the packet of a sent chunk. Return: false if its result came meanwhile. */
+bool trib_cells_copy(const struct trib_stream *s, uint64_t c, struct trib_largest *to);
+/* Tell XDP the window, in the unit of cwnd. */
+void trib_cells_distance(struct trib_stream *s, uint64_t window);
+/* A round ends. */
+void trib_cells_round(struct trib_stream *s);
+/* RESULTs that XDP has delivered. */
+uint64_t trib_cells_delivered(struct trib_stream *s);
+
+/* --- lanes.c: sending by XDP ------------------------------------------------- */
+
+/* Offer chunk @c, which is in its cell, to XDP, or keep it: it is late. */
+void trib_lanes_fill(struct trib_stream *s, struct trib_part *p, uint64_t c);
+/* After filling: send late chunks, look for losses. */
+void trib_lanes_turn(struct trib_stream *s);
+/* While the window counts instead: send what lanes left in cells, or go back to them. */
+void trib_lanes_filled(struct trib_stream *s);
+/* Count chunk @c as sent now. */
+void trib_lanes_begin(struct trib_stream *s, uint64_t c);
+/* Learn from a round trip. */
+void trib_lanes_sample(struct trib_stream *s, uint32_t took_ns);
+/* Was something lost lately? */
+bool trib_lanes_lossy(const struct trib_stream *s);
 
 /* --- loss.c: retransmission ------------------------- */
 
@@ -211,6 +260,8 @@ void trib_loss_sent(struct trib_stream *s, uint64_t c);
 void trib_loss_resend(struct trib_stream *s, uint64_t c, bool resend);
 /* The relay said that it has our packet of @c. */
 void trib_loss_known(struct trib_stream *s, uint64_t c);
+/* Time that this host's ports need for all packets in flight, at the planned rate. */
+uint64_t trib_loss_passing(const struct trib_stream *s);
 /* The maximum timeout in ns. */
 uint64_t trib_loss_longest(const struct trib_engine *eng);
 /* Resend after gaps, and after timeouts. */

@@ -13,12 +13,26 @@ uint64_t trib_loss_longest(const struct trib_engine *eng)
 	return max > eng->timeout_ns / 10 ? eng->timeout_ns / 10 : max;
 }
 
+/* Chunks of this rank in the network, in all trees; XDP has sent a window at most. */
+static uint64_t in_network(const struct trib_engine *eng)
+{
+	const struct trib_stream *s;
+	uint64_t n = 0;
+	unsigned int i;
+
+	for (i = 0; i < eng->nstream; i++) {
+		s = eng->stream[i];
+		n += s->lanes.reflex && s->inflight > s->lanes.step ? s->lanes.step
+								    : s->inflight - s->lanes.unsent;
+	}
+	return n;
+}
+
 /*
- * Time that this host's ports need at the planned rate for the packets in flight in
- * all trees. The measured round trips of a message's last chunks are shorter than
- * those of the next message's first ones.
+ * The measured round trips of a message's last chunks are shorter than those of the next
+ * message's first ones.
  */
-static uint64_t passing(const struct trib_stream *s)
+uint64_t trib_loss_passing(const struct trib_stream *s)
 {
 	const struct trib_engine *eng = s->eng;
 	uint64_t rate = eng->rep->rate, bits;
@@ -26,7 +40,7 @@ static uint64_t passing(const struct trib_stream *s)
 	if (!rate)
 		return 0;
 	/* 2^8 trees, 2^15 chunks, 2^12 bytes, 2^3 bits, 2^20 us: 58 bits. */
-	bits = (uint64_t)eng->inflight * (s->stride + s->overhead) * 8;
+	bits = in_network(eng) * (s->stride + s->overhead) * 8;
 	return bits * 1000000 / rate * 1000;
 }
 
@@ -36,7 +50,7 @@ static uint64_t rto(const struct trib_stream *s, unsigned int tries)
 	uint64_t ns = g->srtt ? g->srtt + 4 * g->rttvar : TRIB_TUNE_RTO_INIT;
 	uint64_t max = trib_loss_longest(s->eng);
 	uint64_t most = TRIB_TUNE_RTO_INIT;
-	uint64_t least = 2 * passing(s);
+	uint64_t least = 2 * trib_loss_passing(s);
 
 	if (most < 2 * g->srtt)
 		most = 2 * g->srtt;
@@ -84,7 +98,7 @@ void trib_loss_sent(struct trib_stream *s, uint64_t c)
 	struct trib_chunk *e = trib_chunk(s, c);
 
 	e->first_ns = e->sent_ns = s->eng->now;
-	e->tx = ++s->tx;
+	e->tx = e->tx0 = ++s->tx;
 	arm(s, s->eng->now + rto(s, 0));
 	trib_silence_arm(s);
 }
@@ -95,6 +109,10 @@ void trib_loss_known(struct trib_stream *s, uint64_t c)
 
 	/* Count it as sent now: the missing contributions need a round trip. */
 	e->known = true;
+	if (s->lanes.reflex) {
+		trib_lanes_begin(s, c);
+		return;
+	}
 	e->sent_ns = s->eng->now;
 	e->tx = s->tx;
 }
@@ -103,18 +121,36 @@ static void note_resent(struct trib_stream *s, uint64_t c)
 {
 	struct trib_chunk *e = trib_chunk(s, c);
 
-	e->sent_ns = s->eng->now;
-	e->tx = ++s->tx;
 	if (e->tries < UINT8_MAX)
 		e->tries++;
+	if (s->lanes.reflex) {
+		trib_lanes_begin(s, c);
+		return;
+	}
+	e->sent_ns = s->eng->now;
+	e->tx = ++s->tx;
 	arm(s, s->eng->now + rto(s, e->tries));
+}
+
+/* The packet of chunk @c; of shared cells a copy. NULL: its result has just come. */
+static struct trib_hdr *packet(struct trib_stream *s, uint64_t c)
+{
+	struct trib_largest *copy = &s->eng->scratch->packet;
+
+	if (!s->lanes.desk)
+		return (void *)trib_cell(s, c);
+	return trib_cells_copy(s, c, copy) ? &copy->h : NULL;
 }
 
 void trib_loss_resend(struct trib_stream *s, uint64_t c, bool resend)
 {
-	struct trib_hdr *h = (void *)trib_cell(s, c);
-	struct trib_iovec iov = {h, trib_packet_len(h)};
+	struct trib_hdr *h = packet(s, c);
+	struct trib_iovec iov = {h, h ? trib_packet_len(h) : 0};
 
+	if (!h)
+		return;
+	if (c < s->held && !trib_chunk(s, c)->tries)
+		s->lanes.gaps += TRIB_SHARE_ALL / TRIB_TUNE_LANE_GAPS_LAST;
 	note_resent(s, c);
 	trib_trace_resend(s, c);
 	if (s->shared) {
@@ -160,8 +196,6 @@ void trib_loss_timer(struct trib_stream *s)
 	unsigned int probes = 0, holes = 0;
 	uint64_t c, due, next = 0;
 
-	if (s->check_ns && s->eng->now >= s->check_ns)
-		trib_silence_check(s);
 	if (s->eng->dead || !s->timer_ns || s->eng->now < s->timer_ns)
 		return;
 	for (c = s->una; c < s->high; c++) {

@@ -3,8 +3,8 @@
  * Receiving: unpacks and retains results, answers NEED.
  *
  * A result overwrites the GRAD in its cell and stays there until chunk + 2W is
- * sent. No rank gets that far while a rank lacks it. With TRIB_TRANSPORT_HOLDS
- * the transport's copy is the retained one.
+ * sent. No rank gets that far while a rank lacks it. XDP writes results into shared cells
+ * itself.
  */
 #include "inner.h"
 
@@ -27,6 +27,7 @@ static void finish(struct trib_req *r)
 static void retain(struct trib_stream *s, uint64_t c, const struct trib_rx *rx)
 {
 	struct trib_hdr *h = (void *)trib_cell(s, c);
+	uint8_t *v = (uint8_t *)(h + 1);
 
 	/* In shared pools it goes to the PS, without bitmap. */
 	h->relay = s->shared ? htobe16(TRIB_RELAY_PS) : 0;
@@ -34,9 +35,40 @@ static void retain(struct trib_stream *s, uint64_t c, const struct trib_rx *rx)
 	h->type = TRIB_T_RESULT;
 	h->nm = 0;
 	h->flags = TRIB_F_UP | (rx->flags & (TRIB_F_PUSH | TRIB_F_CE));
+	h->child = htobe16(s->child);
 	h->nval = htobe16(rx->nval);
-	if (rx->nval)
-		memcpy(h + 1, rx->v, trib_payload_len(rx->nval));
+	/* XDP has written shared cells. */
+	if (rx->nval && v != rx->v)
+		memcpy(v, rx->v, trib_payload_len(rx->nval));
+}
+
+/* Does the chunk wait for its result? */
+static bool waits(const struct trib_chunk *e, uint64_t c)
+{
+	return e->no == c && (e->state == TRIB_CHUNK_SENT || e->state == TRIB_CHUNK_READY ||
+			      e->state == TRIB_CHUNK_LATE);
+}
+
+/* XDP sent a chunk that is READY when its result comes. */
+static void count_carried(struct trib_stream *s, const struct trib_chunk *e, uint64_t c)
+{
+	if (e->state != TRIB_CHUNK_READY)
+		return;
+	s->eng->count.carried++;
+	trib_send_count(s, trib_cell(s, c));
+}
+
+/* A wrong result has overwritten our GRAD in a shared cell: make it again. */
+static void restore(struct trib_stream *s, struct trib_chunk *e, uint64_t c)
+{
+	if (!s->lanes.desk)
+		return;
+	trib_chunk_pack(s, e->part, e->off, c);
+	trib_cells_send(s, c);
+	if (e->state == TRIB_CHUNK_READY && !s->lanes.reflex)
+		s->lanes.unsent--;
+	e->state = TRIB_CHUNK_SENT;
+	s->lanes.filled++;
 }
 
 static void rx_result(struct trib_stream *s, const struct trib_rx *rx)
@@ -46,7 +78,7 @@ static void rx_result(struct trib_stream *s, const struct trib_rx *rx)
 	struct trib_engine *eng = s->eng;
 	struct trib_part *p;
 
-	if (e->no != c || e->state != TRIB_CHUNK_SENT) {
+	if (!waits(e, c)) {
 		if ((int64_t)(c - s->una) < 0 || e->no == c)
 			eng->count.dups++;
 		else
@@ -54,12 +86,15 @@ static void rx_result(struct trib_stream *s, const struct trib_rx *rx)
 		return;
 	}
 	p = e->part;
-	if (trib_chunk_unpack(s, p, e->off, c, rx)) {
+	if (trib_chunk_unpack(s, p, e->off, rx)) {
 		eng->count.bad_packets++;
+		restore(s, e, c);
 		return;
 	}
-	if (!(eng->ops->flags & TRIB_TRANSPORT_HOLDS))
-		retain(s, c, rx);
+	count_carried(s, e, c);
+	retain(s, c, rx);
+	if (e->state == TRIB_CHUNK_READY && !s->lanes.reflex)
+		s->lanes.unsent--;
 	e->state = TRIB_CHUNK_HELD;
 	e->part = NULL;
 	s->inflight--;
@@ -83,28 +118,16 @@ static void rx_result(struct trib_stream *s, const struct trib_rx *rx)
 /* Send a result that a rank or a relay lacks. */
 static void answer_result(struct trib_stream *s, uint64_t c)
 {
-	struct trib_engine *eng = s->eng;
-	struct trib_iovec iov[2];
-	struct trib_hdr h;
-	struct trib_rx rx;
+	struct trib_hdr *h = (void *)trib_cell(s, c);
+	struct trib_iovec iov = {h, trib_packet_len(h)};
 
-	if (!(eng->ops->flags & TRIB_TRANSPORT_HOLDS)) {
-		iov[0].iov_base = trib_cell(s, c);
-		iov[0].iov_len = trib_packet_len(iov[0].iov_base);
-		eng->ops->send(eng, s, iov, 1, (unsigned int)iov[0].iov_len);
-		return;
-	}
-	if (eng->ops->result(eng, s, (uint32_t)c, &rx))
-		return;
-	trib_hdr_fill(s, &h, TRIB_T_RESULT, (uint32_t)c);
-	h.flags |= rx.flags & (TRIB_F_PUSH | TRIB_F_CE);
-	h.op = rx.op;
-	h.fmt = rx.fmt;
-	h.nval = htobe16(rx.nval);
-	h.scale = htobe32((uint32_t)rx.scale);
-	iov[0] = (struct trib_iovec){&h, sizeof(h)};
-	iov[1] = (struct trib_iovec){(void *)rx.v, trib_payload_len(rx.nval)};
-	eng->ops->send(eng, s, iov, rx.nval ? 2 : 1, (unsigned int)(sizeof(h) + iov[1].iov_len));
+	s->eng->ops->send(s->eng, s, &iov, 1, (unsigned int)iov.iov_len);
+}
+
+/* Is the chunk in its cell, and no result has let it go yet? */
+static bool is_unsent(const struct trib_stream *s, const struct trib_chunk *e, uint64_t c)
+{
+	return e->state == TRIB_CHUNK_READY && trib_cells_state(s, c) == TRIB_CELL_READY;
 }
 
 /* NEED: a rank or relay lacks the chunk; @rx->seen marks contributions there. */
@@ -118,7 +141,7 @@ static void rx_need(struct trib_stream *s, const struct trib_rx *rx)
 
 	if (!mine)
 		trib_silence_lacks(s, c);
-	if (e->no != c) {
+	if (e->no != c || is_unsent(s, e, c)) {
 		trib_silence_asked(s, c);
 		return;
 	}
@@ -134,6 +157,10 @@ static void rx_need(struct trib_stream *s, const struct trib_rx *rx)
 		trib_loss_known(s, c);
 		return;
 	}
+	/* Its result is there, or its first packet is about to go. */
+	if (s->lanes.desk &&
+	    (e->state == TRIB_CHUNK_LATE || trib_cells_state(s, c) != TRIB_CELL_SENT))
+		return;
 	/* Our packet may still be on its way. */
 	if (s->cong.srtt && s->cong.srtt < pace)
 		pace = s->cong.srtt;

@@ -4,10 +4,10 @@
  * same arguments, without negotiation.
  *
  * A float sum sends exponents (EXP) before the data that they scale. An EXP chunk
- * covers a group of G = nval / 2 data chunks and is sent one group ahead, so only
- * the first one costs a round trip:
+ * covers a group of G = nval / 2 data chunks and is sent K groups ahead, so only the
+ * first ones cost a round trip, and a rank can fill all cells that it shares with XDP:
  *
- *	E0 E1 D0[G] E2 D1[G] ... E(n-1) D(n-2)[G] D(n-1)[the rest]
+ *	E0 .. EK D0[G] E(K+1) D1[G] ... E(n-1) D(n-1-K)[G] ... D(n-1)[the rest]
  *
  * Masked values (TRIB_KIND_LOCAL) travel like that, too, their data chunks as I32.
  *
@@ -16,6 +16,15 @@
 #include "inner.h"
 
 #define GROUP(nval) ((uint64_t)(nval) / 2)
+
+/* EXP chunks before the first data chunk: K + 1. Part of the wire protocol. */
+static uint64_t ahead(const struct trib_part *p, uint64_t g)
+{
+	uint64_t cells = g <= GROUP(TRIB_NVAL_SMALL) ? 1024 : 512;
+	uint64_t k = cells / (g + 1) + 1;
+
+	return k < p->nexp ? k + 1 : p->nexp;
+}
 
 static uint64_t div_up(uint64_t a, uint64_t b)
 {
@@ -64,22 +73,20 @@ void trib_part_count(struct trib_part *p, uint16_t nval, uint16_t fmt)
 /* Is chunk @off of a float sum an EXP chunk? *@i: its group, or data chunk. */
 static bool is_exp(const struct trib_part *p, uint64_t g, uint64_t off, uint64_t *i)
 {
-	uint64_t row, col;
+	uint64_t front = ahead(p, g), row, col;
 
-	if (!off) {
-		*i = 0;
+	if (off < front) {
+		*i = off;
 		return true;
 	}
-	row = (off - 1) / (g + 1);
-	col = (off - 1) % (g + 1);
-	if (row < p->nexp - 1 && !col) {
-		*i = row + 1;
+	off -= front;
+	row = off / (g + 1);
+	col = off % (g + 1);
+	if (row < p->nexp - front && col == g) {
+		*i = front + row;
 		return true;
 	}
-	if (row < p->nexp - 1)
-		*i = row * g + col - 1;
-	else
-		*i = off - 1 - (p->nexp - 1);
+	*i = row < p->nexp - front ? row * g + col : off - (p->nexp - front);
 	return false;
 }
 
@@ -129,7 +136,7 @@ static void shape_fsum(const struct trib_stream *s, const struct trib_part *p, u
 		sh->n = p->ndata - i * g < g ? (uint32_t)(p->ndata - i * g) : (uint32_t)g;
 		sh->nval = 2 * sh->n;
 		sh->group = i;
-		/* Data waits for the first one; later ones are a group ahead. */
+		/* Data waits for the first one; later ones are ahead. */
 		sh->push = !i;
 		return;
 	}

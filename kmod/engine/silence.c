@@ -27,10 +27,12 @@ static uint64_t beat(const struct trib_engine *eng)
 
 static bool is_waiting(const struct trib_stream *s)
 {
-	return s->una < s->high && trib_chunk_state(s, s->una) == TRIB_CHUNK_SENT;
+	enum trib_chunk_state state = trib_chunk_state(s, s->una);
+
+	return s->una < s->high && state != TRIB_CHUNK_FREE && state != TRIB_CHUNK_HELD;
 }
 
-/* The barrier of leaving has its own timeout: leave.c. */
+/* The barrier of leaving has its own timeout: join.c. */
 static bool is_leaving(const struct trib_stream *s)
 {
 	return is_waiting(s) && trib_chunk(s, s->una)->part->kind == TRIB_KIND_LEAVE;
@@ -39,8 +41,13 @@ static bool is_leaving(const struct trib_stream *s)
 /* Was a chunk asked for that we have not sent yet? */
 static bool is_asked(const struct trib_stream *s)
 {
-	return s->asked && s->asked - 1 >= s->una &&
-	       trib_chunk_state(s, s->asked - 1) == TRIB_CHUNK_FREE;
+	enum trib_chunk_state state;
+
+	if (!s->asked || s->asked - 1 < s->una)
+		return false;
+	state = trib_chunk_state(s, s->asked - 1);
+	return state == TRIB_CHUNK_FREE ||
+	       (state == TRIB_CHUNK_READY && trib_cells_state(s, s->asked - 1) == TRIB_CELL_READY);
 }
 
 /* When we began to wait: the last result, or the first send. */
@@ -213,7 +220,7 @@ void trib_silence_check(struct trib_stream *s)
 	if (!is_waiting(s))
 		return;
 	waited = s->eng->now - waits_since(s);
-	if (waited > 2 * beat(s->eng))
+	if (waited > beat(s->eng))
 		say_alive(s);
 	if (waited > s->eng->timeout_ns && !is_leaving(s))
 		judge(s);

@@ -13,31 +13,48 @@
 /* Far from any chunk number. */
 #define NO_CHUNK (1ULL << 63)
 
-/* Bytes that a stream allocates when it starts. */
+/* Bytes that a stream allocates when it starts; shared cells are not its own. */
 static size_t stream_bytes(const struct trib_stream *s)
 {
-	return (s->mask + 1) * sizeof(*s->chunk) + (size_t)(s->cell_mask + 1) * s->stride +
-	       s->eng->world * sizeof(*s->life);
+	size_t cells = s->lanes.desk ? s->window * sizeof(*s->lanes.late)
+				     : (size_t)(s->cell_mask + 1) * s->stride;
+
+	return (s->mask + 1) * sizeof(*s->chunk) + cells + s->eng->world * sizeof(*s->life);
+}
+
+static int own_cells(struct trib_stream *s)
+{
+	s->cells = trib_alloc((size_t)(s->cell_mask + 1) * s->stride);
+	return s->cells ? 0 : -ENOMEM;
+}
+
+static int take_cells(struct trib_stream *s)
+{
+	struct trib_cells cells = {0};
+	int rc = s->eng->ops->cells(s->eng, s, &cells);
+
+	return rc ? rc : trib_cells_start(s, &cells);
 }
 
 int trib_stream_start(struct trib_stream *s)
 {
-	bool holds = s->eng->ops->flags & TRIB_TRANSPORT_HOLDS;
-	unsigned int slots = 2u * s->window, i;
+	unsigned int i;
 	int rc = 0;
 
-	s->mask = slots - 1;
-	s->cell_mask = (holds ? s->window : slots) - 1;
+	s->mask = s->cell_mask = 2u * s->window - 1;
 	s->stride = sizeof(struct trib_hdr) + 8u * s->bmwords + 4u * s->nval;
-	if (s->eng->host->room)
+	if (s->eng->ops->cells)
+		rc = take_cells(s);
+	if (!rc && s->eng->host->room)
 		rc = s->eng->host->room(s->eng, stream_bytes(s));
+	if (!rc && !s->lanes.desk)
+		rc = own_cells(s);
 	if (rc)
 		return rc;
-	s->chunk = trib_alloc(slots * sizeof(*s->chunk));
-	s->cells = trib_alloc((size_t)(s->cell_mask + 1) * s->stride);
-	if (!s->chunk || !s->cells || trib_silence_start(s))
+	s->chunk = trib_alloc((s->mask + 1) * sizeof(*s->chunk));
+	if (!s->chunk || trib_silence_start(s))
 		return -ENOMEM;
-	for (i = 0; i < slots; i++)
+	for (i = 0; i <= s->mask; i++)
 		s->chunk[i].no = NO_CHUNK;
 	s->tail = &s->head;
 	return 0;
@@ -45,8 +62,10 @@ int trib_stream_start(struct trib_stream *s)
 
 void trib_stream_free(struct trib_stream *s)
 {
+	if (!s->lanes.desk)
+		trib_free(s->cells);
+	trib_free(s->lanes.late);
 	trib_free(s->chunk);
-	trib_free(s->cells);
 	trib_free(s->life);
 	trib_free(s);
 }
@@ -81,6 +100,8 @@ static void drop_sent_parts(struct trib_stream *s, const struct trib_part *stop)
 
 static bool may_send(const struct trib_stream *s, uint64_t c)
 {
+	if (s->lanes.reflex)
+		return trib_cells_room(s, c);
 	if (c >= s->una + 2u * s->window)
 		return false;
 	if (c < s->window || c - s->window < s->una)
@@ -100,39 +121,20 @@ static void note_sent(struct trib_stream *s, struct trib_part *p, uint64_t c)
 	e->given_ns = s->eng->now;
 	if (c >= s->high)
 		s->high = c + 1;
+	s->lanes.filled++;
 	trib_send_count(s, trib_cell(s, c));
 	trib_loss_sent(s, c);
 }
 
-/*
- * Send the burst. Packets that the transport refuses count as not sent, and are
- * packed again later. Return: false if packets were refused.
- */
-static bool flush(struct trib_stream *s, struct trib_burst *b)
+/* The transport took @took of @n packets, or none because of @rc. Return: all? */
+static bool sent_all(struct trib_stream *s, int rc, unsigned int took, unsigned int n,
+		     unsigned int seg)
 {
-	unsigned int took, i, n = b->n;
-	int rc;
-
-	if (!n)
-		return true;
-	if (s->shared)
-		s->via = (uint8_t)trib_shared_via(s);
-	rc = s->eng->ops->send(s->eng, s, b->iov, b->niov, b->seg);
-	s->via = 0;
 	if (rc == -EMSGSIZE)
 		trib_die_rank(
 			s->eng, TRIB_SOCK_ERR_SYSTEM, rc, -1,
 			"the path to the %s of tree %u no longer takes packets of %u bytes: check the MTU on the way",
-			trib_peer(s), s->tree, b->seg);
-	took = rc > 0 ? (unsigned int)rc : 0;
-	for (i = 0; i < took; i++)
-		note_sent(s, b->part[i], b->chunk[i]);
-	for (i = took; i < n; i++)
-		b->part[i]->sent--;
-	s->inflight -= n - took;
-	s->eng->inflight -= n - took;
-	b->n = b->niov = b->seg = b->bytes = 0;
-	b->closed = false;
+			trib_peer(s), s->tree, seg);
 	if (took)
 		s->refused_ns = 0;
 	if (took == n)
@@ -147,6 +149,67 @@ static bool flush(struct trib_stream *s, struct trib_burst *b)
 	if (!s->eng->dead)
 		s->retry_ns = s->eng->now + TRIB_TUNE_SEND_RETRY;
 	return false;
+}
+
+static void clear(struct trib_burst *b)
+{
+	b->n = b->niov = b->seg = b->bytes = 0;
+	b->closed = false;
+}
+
+/*
+ * Send the burst. Packets that the transport refuses count as not sent, and are
+ * packed again later. Return: false if packets were refused.
+ */
+static bool flush(struct trib_stream *s, struct trib_burst *b)
+{
+	unsigned int took, i, n = b->n, seg = b->seg;
+	int rc;
+
+	if (!n)
+		return true;
+	if (s->shared)
+		s->via = (uint8_t)trib_shared_via(s);
+	rc = s->eng->ops->send(s->eng, s, b->iov, b->niov, seg);
+	s->via = 0;
+	took = rc > 0 ? (unsigned int)rc : 0;
+	for (i = 0; i < took; i++)
+		note_sent(s, b->part[i], b->chunk[i]);
+	for (i = took; i < n; i++) {
+		b->part[i]->sent--;
+		if (s->lanes.desk)
+			trib_cells_unsend(s, b->chunk[i]);
+	}
+	s->inflight -= n - took;
+	s->eng->inflight -= n - took;
+	clear(b);
+	return sent_all(s, rc, took, n, seg);
+}
+
+/* Send a burst of chunks that were taken from XDP. Return: as flush(). */
+static bool send_late(struct trib_stream *s, struct trib_burst *b)
+{
+	unsigned int took, i;
+	int rc;
+
+	if (!b->n)
+		return true;
+	rc = s->eng->ops->send(s->eng, s, b->iov, b->niov, b->seg);
+	took = rc > 0 ? (unsigned int)rc : 0;
+	for (i = 0; i < took; i++) {
+		struct trib_chunk *e = trib_chunk(s, b->chunk[i]);
+
+		/* Its result may have come already. */
+		if (e->state != TRIB_CHUNK_LATE)
+			continue;
+		e->state = TRIB_CHUNK_SENT;
+		if (s->lanes.reflex)
+			trib_lanes_begin(s, b->chunk[i]);
+		else
+			trib_loss_sent(s, b->chunk[i]);
+		trib_send_count(s, trib_cell(s, b->chunk[i]));
+	}
+	return sent_all(s, rc, took, b->n, b->seg);
 }
 
 static void add(struct trib_stream *s, struct trib_burst *b, struct trib_part *p, uint64_t c)
@@ -210,7 +273,7 @@ static bool push_part(struct trib_stream *s, struct trib_burst *b, struct trib_p
 
 	while (p->sent < p->nchunk) {
 		c = p->chunk0 + p->sent;
-		s->cong.limited = !trib_window_open(s, c);
+		s->cong.limited = !s->lanes.reflex && !trib_window_open(s, c);
 		if (s->cong.limited || !may_send(s, c))
 			return false;
 		if (!trib_chunk_ready(s, p, p->sent))
@@ -218,9 +281,15 @@ static bool push_part(struct trib_stream *s, struct trib_burst *b, struct trib_p
 		if ((s->eng->uneven && is_ahead(p)) || !trib_window_paced(s))
 			return false;
 		trib_chunk_pack(s, p, p->sent, c);
-		if (is_full(b, trib_packet_len(trib_cell(s, c))) && !flush(s, b))
-			return false;
-		add(s, b, p, c);
+		if (s->lanes.reflex) {
+			trib_lanes_fill(s, p, c);
+		} else {
+			if (is_full(b, trib_packet_len(trib_cell(s, c))) && !flush(s, b))
+				return false;
+			if (s->lanes.desk)
+				trib_cells_send(s, c);
+			add(s, b, p, c);
+		}
 		trib_window_pace(s, trib_packet_len(trib_cell(s, c)));
 		p->sent++;
 		s->inflight++;
@@ -229,7 +298,7 @@ static bool push_part(struct trib_stream *s, struct trib_burst *b, struct trib_p
 	return true;
 }
 
-void trib_stream_push(struct trib_stream *s)
+static void push(struct trib_stream *s)
 {
 	struct trib_burst *b = &s->eng->scratch->burst;
 	struct trib_part *p;
@@ -241,10 +310,49 @@ void trib_stream_push(struct trib_stream *s)
 	}
 	s->cong.limited = false;
 	s->paced_ns = 0;
-	b->n = b->niov = b->seg = b->bytes = 0;
-	b->closed = false;
+	clear(b);
 	for (p = s->head; p && push_part(s, b, p); p = p->next)
 		;
 	flush(s, b);
 	drop_sent_parts(s, p ? p->next : NULL);
+}
+
+void trib_stream_push(struct trib_stream *s)
+{
+	if (s->lanes.able && !s->lanes.reflex)
+		trib_lanes_filled(s);
+	if (s->head && !s->eng->dead)
+		push(s);
+	if (s->lanes.reflex && !s->eng->dead)
+		trib_lanes_turn(s);
+}
+
+void trib_stream_late(struct trib_stream *s)
+{
+	struct trib_burst *b = &s->eng->scratch->burst;
+	struct trib_lanes *l = &s->lanes;
+	unsigned int i = 0, k = 0;
+	bool all = true;
+
+	if (s->retry_ns && s->eng->now < s->retry_ns)
+		return;
+	s->retry_ns = 0;
+	while (i < l->nlate && all) {
+		clear(b);
+		for (; i < l->nlate; i++) {
+			uint64_t c = l->late[i];
+
+			if (trib_cells_state(s, c) != TRIB_CELL_SENT)
+				continue;
+			if (is_full(b, trib_packet_len(trib_cell(s, c))))
+				break;
+			add(s, b, trib_chunk(s, c)->part, c);
+		}
+		all = send_late(s, b);
+	}
+	/* Those that the transport refused come first next time. */
+	for (i = 0; i < l->nlate; i++)
+		if (trib_chunk_state(s, l->late[i]) == TRIB_CHUNK_LATE)
+			l->late[k++] = l->late[i];
+	l->nlate = k;
 }

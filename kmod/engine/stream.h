@@ -9,24 +9,30 @@
 #include "host.h"
 #include "uapi/trib_attach.h"
 #include "uapi/trib_auth.h"
+#include "uapi/trib_cell.h"
 #include "uapi/trib_sock.h"
 #include "uapi/trib_wire.h"
 
 enum trib_chunk_state {
-	TRIB_CHUNK_FREE = 0, /* not sent yet */
-	TRIB_CHUNK_SENT = 1, /* GRAD frozen and sent, no RESULT */
-	TRIB_CHUNK_HELD = 2, /* RESULT consumed, and retained */
+	TRIB_CHUNK_FREE = 0,  /* not sent yet */
+	TRIB_CHUNK_SENT = 1,  /* GRAD frozen and sent, no RESULT */
+	TRIB_CHUNK_HELD = 2,  /* RESULT consumed, and retained */
+	TRIB_CHUNK_READY = 3, /* in its cell for XDP, which may have sent it; no RESULT */
+	TRIB_CHUNK_LATE = 4,  /* taken from XDP; the first packet has not gone */
 };
 
 /**
- * struct trib_chunk - state of one of the newest 2W chunks
+ * struct trib_chunk - state of one of the newest 2W chunks; with XDP's cells of N
  * @no: the chunk's number; see trib_chunk_state().
- * @sent_ns: last transmission, or last answer to NEED.
+ * @sent_ns: last transmission, or last answer to NEED. READY: when it was first seen sent;
+ *         0: not yet.
  * @first_ns: first transmission.
  * @given_ns: last transmission of its values; asking for its result does not count.
  * @part: the message part it belongs to; only while SENT.
  * @off:  its index in the part.
- * @tx:   serial number of the last transmission, over all chunks.
+ * @tx:   serial number of the last transmission, over all chunks. With XDP's cells: results
+ *        that had come at @sent_ns.
+ * @tx0:  serial number of the first one, which a result proves to have arrived.
  * @state: enum trib_chunk_state.
  * @tries: resends so far, saturating.
  * @lost: our packet or its answer counts as lost (counted once).
@@ -41,6 +47,7 @@ struct trib_chunk {
 	struct trib_part *part;
 	uint32_t off;
 	uint32_t tx;
+	uint32_t tx0;
 	uint8_t state;
 	uint8_t tries;
 	bool lost;
@@ -170,6 +177,8 @@ struct trib_req {
  * @round_pure: minimum of pure samples of this round; 0: none.
  * @last_pure: @round_pure of the newest round that had one.
  * @round_ce: results of this round with a congestion mark.
+ * @path: chunks that the path holds without a queue, in the unit of @cwnd; @path_n results
+ *        came since @path_ns. @most: limit of the window. Sending by XDP only.
  * @cut_ns: last reduction.
  * @base_cwnd, @base_rtt: values at the first of several reductions because of
  *        delay. Halving the window must shorten the round trip if the queue is
@@ -191,6 +200,10 @@ struct trib_cong {
 	uint64_t round_pure;
 	uint64_t last_pure;
 	unsigned int round_ce;
+	uint64_t path;
+	uint64_t path_n;
+	uint64_t path_ns;
+	uint64_t most;
 	uint64_t cut_ns;
 	uint64_t base_cwnd;
 	uint64_t base_rtt;
@@ -242,14 +255,63 @@ struct trib_secrets {
 };
 
 /**
+ * struct trib_lanes - cells shared with XDP, and their recovery (lanes.c)
+ *
+ * XDP sends chunk c + D when chunk c has its result: D lanes, each with one chunk in flight.
+ *
+ * @desk:   the rank's desk; NULL: the cells are the engine's own, and all else is 0.
+ * @able:   XDP can send. @reflex: it does; else all packets leave by ops->send().
+ * @unsent: chunks in state TRIB_CHUNK_READY while it does not.
+ * @slow:   rounds with a queue that is not this rank's.
+ * @gaps:   share of chunks that counted as lost among the last results, as @loss.
+ * @dist:   D, as in the desk.
+ * @step:   no chunk in flight is more than so many ahead of another result.
+ * @flight: the largest D of this round and the one before: so many chunks are in flight.
+ *          @peak: of this round.
+ * @settled: @step is @dist once all chunks before have results.
+ * @ncpu:   lines of the desk that were in use at the last look; @cpu: which ones.
+ * @filled: chunks sent, or offered to XDP, since the start: results that can have come.
+ * @seen:   results delivered when the cells were last read; @armed: when the rank last armed
+ *          its desk.
+ * @nread:  results read: the clock of this stream, by which chunks age.
+ * @count:  @nread at the last look for losses; @moved_ns: when it changed.
+ * @rtt:    typical round trip, ns; 0: none measured. @took_ns: the newest.
+ * @quiet:  looks without a loss, saturating.
+ * @late:   the chunks in state TRIB_CHUNK_LATE, @nlate of them; room for W.
+ */
+struct trib_lanes {
+	struct trib_desk *desk;
+	bool able;
+	bool reflex;
+	unsigned int unsent;
+	int64_t gaps;
+	unsigned int slow;
+	uint16_t dist;
+	uint16_t step;
+	uint16_t flight;
+	uint16_t peak;
+	uint64_t settled;
+	uint8_t ncpu;
+	uint8_t cpu[TRIB_DESK_CPUS];
+	uint64_t filled;
+	uint64_t seen;
+	uint64_t armed;
+	uint32_t nread;
+	uint32_t count;
+	uint64_t moved_ns;
+	uint64_t rtt;
+	uint64_t took_ns;
+	unsigned int quiet;
+	uint64_t *late;
+	unsigned int nlate;
+};
+
+/**
  * struct trib_stream - one tree: a sequence of chunks
  *
  * Chunk numbers have 64 bits here and are truncated on the wire. chunk[c & mask]
- * describes chunk c, and cell c & cell_mask holds its packet, until c + 2W is sent.
- * With TRIB_TRANSPORT_HOLDS there are W cells, valid until c + W is sent.
- *
- * A transport that polls for results checks the chunks from @una to @high - 1 whose
- * trib_chunk_state() is TRIB_CHUNK_SENT.
+ * describes chunk c, and cell c & cell_mask holds its packet, until c + 2W is sent; in
+ * XDP's cells until c + N is filled.
  *
  * @eng:    engine (fixed).
  * @index:  index in eng->stream and rep->tree (fixed).
@@ -264,13 +326,14 @@ struct trib_secrets {
  * @nchild: children of our relay; @child_rank: their ranks (fixed once started).
  * @una:    lowest chunk without result: all before are held and consumed.
  * @next:   first chunk number of the next part.
- * @high:   highest chunk sent + 1.
+ * @high:   highest chunk sent + 1; with XDP's cells: highest chunk filled + 1.
  * @held:   highest chunk with a result + 1.
- * @stride: bytes of a cell: header, bitmap and nval values.
- * @cells:  packets: a frozen GRAD, later the RESULT.
+ * @stride: bytes from one cell to the next.
+ * @cells:  packets: a frozen GRAD, later the RESULT. The first one's header.
+ * @lanes:  of XDP's cells.
  * @head:   queue of parts with unsent chunks; @tail: its end.
- * @inflight: chunks sent and without result.
- * @tx:     number of transmissions; @tx_acked: the newest with a result.
+ * @inflight: chunks sent, or filled for XDP, and without result.
+ * @tx:     number of transmissions; @tx_acked: the newest first one with a result.
  * @timer_ns: no timeout is due before this time; 0: no timer.
  * @check_ns: time of the next check for silence; 0: none.
  * @retry_ns: the transport refused packets: send again then; 0: it did not.
@@ -317,6 +380,7 @@ struct trib_stream {
 	uint32_t cell_mask;
 	uint32_t stride;
 	uint8_t *cells;
+	struct trib_lanes lanes;
 
 	struct trib_part *head, **tail;
 	uint32_t inflight;

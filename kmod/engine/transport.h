@@ -37,8 +37,8 @@ struct trib_stream;
  * @epoch: as on the wire.
  * @scale: RESULT; PROBE: number of the one that is answered.
  * @seen:  NEED: children the sender has. Shared pools: 0.
- * @v:     payload, or NULL; valid until trib_rx() returns, with
- *         TRIB_TRANSPORT_HOLDS as long as result() finds it. Any alignment.
+ * @took_ns: RESULT: time since the first sending, measured outside; 0: unknown.
+ * @v:     payload, or NULL; valid until trib_rx() returns. Any alignment.
  * @len:   readable bytes at @v; at least trib_payload_len(@nval).
  *
  * Host byte order, except @v. The transport (or packet.c) has checked lengths and
@@ -57,24 +57,26 @@ struct trib_rx {
 	uint32_t chunk;
 	uint32_t epoch;
 	int32_t scale;
+	uint32_t took_ns;
 	uint64_t seen;
 	const void *v;
 	uint32_t len;
 };
 
 /**
- * enum trib_transport_flags - properties of a transport
- * @TRIB_TRANSPORT_HOLDS: the transport keeps a result in place until chunk + 2W is
- *         delivered. The engine keeps no copy and calls result() when a rank
- *         needs it.
+ * struct trib_cells - cells of a stream that an XDP program shares (uapi/trib_cell.h)
+ * @base:   @n cells and a desk, zeroed.
+ * @n:      N, a power of 2, at least 2W.
+ * @reflex: XDP sends what the desk allows; else all leave by send().
  */
-enum trib_transport_flags {
-	TRIB_TRANSPORT_HOLDS = 1 << 0,
+struct trib_cells {
+	void *base;
+	uint32_t n;
+	bool reflex;
 };
 
 /**
  * struct trib_transport_ops - a transport
- * @flags: enum trib_transport_flags.
  *
  * All functions run with the host's lock held, inside a call of the engine. They
  * must not block or call the engine.
@@ -86,16 +88,14 @@ enum trib_transport_flags {
  *         first on, or -errno if none. The engine retries after -EAGAIN and gives
  *         up after -EMSGSIZE. Packets may get lost; @iov's memory must not be
  *         changed, or used after return.
- * @result: TRIB_TRANSPORT_HOLDS only: find a result that trib_rx() accepted, before
- *         chunk + 2W is sent, and fill in @rx. Return: 0, or -ENOENT if it is
- *         gone.
+ * @cells: find the cells of a stream, whose window and nval are set. They stay until
+ *         trib_leave_end(). Return: 0 or -errno. NULL: the engine allocates its own,
+ *         and receives all results by trib_rx().
  */
 struct trib_transport_ops {
-	unsigned int flags;
 	int (*send)(struct trib_engine *eng, struct trib_stream *s, const struct trib_iovec *iov,
 		    unsigned int niov, unsigned int seg);
-	int (*result)(struct trib_engine *eng, struct trib_stream *s, uint32_t chunk,
-		      struct trib_rx *rx);
+	int (*cells)(struct trib_engine *eng, struct trib_stream *s, struct trib_cells *out);
 };
 
 /**

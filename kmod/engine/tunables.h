@@ -120,12 +120,39 @@
 /* Delay after a send that the transport refused: its buffer is full. */
 #define TRIB_TUNE_SEND_RETRY (1 * TRIB_MS)
 
+/* --- Sending by XDP ------------------------------------------------------- */
+
+/* The window is twice what the path holds, and at least: */
+#define TRIB_TUNE_LANE_DIST_MIN 16
+/* Results that come meanwhile and must be read before late chunks are sent. */
+#define TRIB_TUNE_LANE_NEWS 16
+/* Results after which the time of a missing chunk counts. */
+#define TRIB_TUNE_LANE_MOVED 4
+/* Chunks resent in a quarter of a round trip: the queue that dropped them is full. */
+#define TRIB_TUNE_LANE_BURST 16
+/*
+ * Share of gaps among the last results, one in so many: above MOST the rank sends by its
+ * window until there are FEW.
+ */
+#define TRIB_TUNE_LANE_GAPS_LAST 1024
+#define TRIB_TUNE_LANE_GAPS_MOST 50
+#define TRIB_TUNE_LANE_GAPS_FEW 500
+/* Rounds with long round trips after which a queue counts as others'. */
+#define TRIB_TUNE_LANE_SLOW 4
+/* Ranks take turns in resending, by a quarter of a round each, at most so many. */
+#define TRIB_TUNE_LANE_TURNS 8
+/* Least time-outs: other results came; none came. */
+#define TRIB_TUNE_LANE_HOLE_MIN (1 * TRIB_MS)
+#define TRIB_TUNE_LANE_RTO_MIN (2 * TRIB_MS)
+/* Looks without a loss after which the rank sleeps for whole batches again. */
+#define TRIB_TUNE_LANE_QUIET 8
+
 /* --- Failing ------------------------------------------------------------ */
 
 /* Silence after which a rank is dead; default for job and caller. */
 #define TRIB_TUNE_TIMEOUT_MS 5000
 /*
- * Beats in that time. At each beat from the second on, a rank that waits or was
+ * Beats in that time. At each beat a rank that waits or was
  * asked sends ALIVE and checks the other ranks.
  */
 #define TRIB_TUNE_BEATS 16

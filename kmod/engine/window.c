@@ -56,6 +56,16 @@ static uint64_t planned(const struct trib_stream *s)
 	return bytes * TRIB_CHUNK_ONE / (s->stride + s->overhead) * s->weight / weights(s);
 }
 
+/* In small steps: chunks that a larger window lets go leave behind those that XDP sends. */
+void trib_window_fit(struct trib_stream *s)
+{
+	const struct trib_cong *g = &s->cong;
+
+	if (!s->lanes.reflex)
+		return;
+	trib_cells_distance(s, g->most < g->cwnd ? g->most : g->cwnd);
+}
+
 void trib_window_start(struct trib_stream *s)
 {
 	struct trib_cong *g = &s->cong;
@@ -81,6 +91,8 @@ void trib_window_start(struct trib_stream *s)
 	if (g->cwnd > g->cap)
 		g->cwnd = g->cap;
 	g->slow_start = true;
+	g->most = g->cap;
+	trib_window_fit(s);
 }
 
 /*
@@ -91,7 +103,7 @@ void trib_window_start(struct trib_stream *s)
 bool trib_window_open(const struct trib_stream *s, uint64_t c)
 {
 	uint32_t room = (uint32_t)(s->cong.cwnd / TRIB_CHUNK_ONE);
-	uint32_t before = s->inflight;
+	uint32_t before = s->inflight - s->lanes.unsent;
 
 	if (before < room)
 		return true;
@@ -177,6 +189,9 @@ void trib_window_lost(struct trib_stream *s, uint64_t c)
 
 void trib_window_gap(struct trib_stream *s, uint64_t c)
 {
+	/* A lane is lost until its chunk is sent again: few of them all stand still. */
+	if (s->lanes.reflex && s->cong.cwnd <= TRIB_TUNE_WINDOW_LOSSY * TRIB_CHUNK_ONE)
+		return;
 	if (rtt_has_grown(&s->cong))
 		cut_for(s, trib_chunk(s, c));
 }
@@ -209,9 +224,9 @@ static void judge_queue(struct trib_stream *s)
 		g->compete = false;
 		return;
 	}
-	g->slow_start = false;
 	if (g->compete)
 		return;
+	g->slow_start = false;
 	if (!g->base_cwnd) {
 		if (own_queue(g, rtt) <= TRIB_TUNE_QUEUE_CHUNKS / streams(s) * TRIB_CHUNK_ONE)
 			return;
@@ -223,7 +238,7 @@ static void judge_queue(struct trib_stream *s)
 			g->base_rtt = rtt;
 	} else {
 		if (rtt > g->base_rtt / 4 * 3) {
-			g->compete = true;
+			g->compete = g->slow_start = true;
 			g->cwnd = g->base_cwnd;
 		}
 		g->base_cwnd = 0;
@@ -232,12 +247,56 @@ static void judge_queue(struct trib_stream *s)
 	cut(s, TRIB_TUNE_QUEUE_FACTOR);
 }
 
+/*
+ * Sending by XDP: results per least round trip, which the path holds without a queue. On a
+ * busy host packets queue for its CPUs, and more of them only leave its caches.
+ */
+static void measure_path(struct trib_stream *s)
+{
+	struct trib_cong *g = &s->cong;
+	uint64_t ns = s->eng->now - g->path_ns, us = ns / 1000, now;
+
+	if (g->path_ns && (ns < g->rtt_min || !us))
+		return;
+	now = g->path_ns ? g->path_n * (g->rtt_min / 1000) * TRIB_CHUNK_ONE / us : 0;
+	g->path -= g->path / 8;
+	if (now > g->path)
+		g->path = now;
+	g->path_ns = s->eng->now;
+	g->path_n = 0;
+}
+
+/*
+ * The most that XDP may have in flight: twice what the path holds, or four times while
+ * chunks are lost, whose lanes stand still. If round trips stay long with so few, other
+ * traffic fills a queue, in which only a window gets its share.
+ */
+static void fit_path(struct trib_stream *s)
+{
+	struct trib_cong *g = &s->cong;
+	struct trib_lanes *l = &s->lanes;
+	uint64_t most = TRIB_TUNE_LANE_DIST_MIN * TRIB_CHUNK_ONE;
+
+	if (!l->able)
+		return;
+	measure_path(s);
+	if (most < 2 * g->path)
+		most = 2 * g->path;
+	if (trib_lanes_lossy(s))
+		most *= 2;
+	g->most = most;
+	trib_cells_round(s);
+	l->slow = l->reflex && l->rtt >= g->rtt_min + TRIB_TUNE_QUEUE_MAX ? l->slow + 1 : 0;
+	if (l->slow >= TRIB_TUNE_LANE_SLOW)
+		l->gaps = TRIB_SHARE_ALL / 8;
+}
+
 static void end_round(struct trib_stream *s)
 {
 	struct trib_cong *g = &s->cong;
 
 	/* Late ranks or a full network: leave slow start in doubt. */
-	if (g->round_any > g->rtt_min + queue_limit(g))
+	if (g->round_any > g->rtt_min + queue_limit(g) && !g->compete)
 		g->slow_start = false;
 	g->round_any = 0;
 
@@ -249,7 +308,7 @@ static void end_round(struct trib_stream *s)
 	}
 	g->round_pure = 0;
 	g->round_ce = 0;
-	g->round_end = s->high;
+	fit_path(s);
 }
 
 static void note_min(struct trib_cong *g, uint64_t rtt, uint64_t now)
@@ -289,12 +348,15 @@ static void sample(struct trib_stream *s, uint64_t rtt, bool pure)
 		g->round_pure = rtt;
 }
 
-static void grow(struct trib_stream *s)
+/*
+ * Grow only a window that limited sending. XDP does not tell; there, the rank that sent the
+ * last contribution of a chunk is the one that others waited for.
+ */
+static void grow(struct trib_stream *s, bool last)
 {
 	struct trib_cong *g = &s->cong;
 
-	/* Grow only a window that limited sending. */
-	if (!g->limited)
+	if (s->lanes.reflex ? !g->slow_start && !last && !trib_lanes_lossy(s) : !g->limited)
 		return;
 	g->cwnd += g->slow_start ? TRIB_CHUNK_ONE : TRIB_CHUNK_ONE * TRIB_CHUNK_ONE / g->cwnd;
 	if (g->cwnd > g->cap)
@@ -307,20 +369,34 @@ void trib_window_result(struct trib_stream *s, uint64_t c, const struct trib_rx 
 	struct trib_cong *g = &s->cong;
 	bool star = s->shared || s->nchild == s->eng->world;
 
-	if ((int32_t)(e->tx - s->tx_acked) > 0)
-		s->tx_acked = e->tx;
+	bool ours = star && rx->child == s->child;
+
+	if ((int32_t)(e->tx0 - s->tx_acked) > 0)
+		s->tx_acked = e->tx0;
 	if (rx->flags & TRIB_F_CE)
 		g->round_ce++;
-	/* After a retransmission the result may answer either copy. */
-	if (!e->tries)
-		sample(s, s->eng->now - e->first_ns, star && rx->child == s->child);
-	else if (star && rx->child == s->child && !e->known)
+	g->path_n++;
+	if (rx->took_ns)
+		trib_lanes_sample(s, rx->took_ns);
+	else if (s->lanes.reflex && !s->lanes.rtt)
+		trib_lanes_sample(s, (uint32_t)(s->eng->now - e->first_ns));
+	/*
+	 * After a retransmission the result may answer either copy. Shared cells are read some
+	 * time after results come, but XDP measures.
+	 */
+	if (!e->tries && s->lanes.desk && rx->took_ns)
+		sample(s, rx->took_ns, ours);
+	else if (!e->tries && !s->lanes.desk)
+		sample(s, s->eng->now - e->first_ns, ours);
+	else if (e->tries && ours && !e->known)
 		trib_window_lost(s, c); /* the copy completed it */
 	g->loss += ((e->lost ? TRIB_SHARE_ALL : 0) - g->loss) / TRIB_TUNE_LOSS_CHUNKS;
 	if (e->lost && g->loss * 100 > TRIB_TUNE_LOSS_PERCENT * TRIB_SHARE_ALL &&
 	    g->cwnd > TRIB_TUNE_WINDOW_LOSSY * TRIB_CHUNK_ONE)
 		cut_for(s, e);
-	grow(s);
-	if (c >= g->round_end)
-		end_round(s);
+	grow(s, ours || !star);
+	if (c < g->round_end)
+		return;
+	end_round(s);
+	g->round_end = s->lanes.reflex ? c + s->lanes.dist : s->high;
 }

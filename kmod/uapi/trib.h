@@ -168,6 +168,16 @@ enum trib_xdp_mode {
 	TRIB_XDP_MODE_GENERIC = 2,
 };
 
+/* How the contributions of a local rank leave this host. */
+enum trib_rank_way {
+	TRIB_RANK_WAY_SOCKET = 0, /* Its process sends them. */
+	/*
+	 * Its host's XDP program sends those that are ready in the frames of
+	 * results, its process the others.
+	 */
+	TRIB_RANK_WAY_REFLEX = 1,
+};
+
 /* The role of a face in the NDN forwarder. */
 enum trib_face_ndn {
 	TRIB_FACE_NDN_NONE = 0, /* No role. The face serves trees only. */
@@ -458,6 +468,22 @@ enum trib_attr_child {
 	 * at the start.
 	 */
 	TRIB_A_CHILD_DATA_WAIT_NS,
+	/*
+	 * u8, enum trib_rank_way, read only: How contributions of this local
+	 * rank leave.
+	 */
+	TRIB_A_CHILD_WAY,
+	/*
+	 * string, read only: Reason why XDP sends none of them. Absent if it
+	 * does.
+	 */
+	TRIB_A_CHILD_WHY,
+	/*
+	 * u64, read only: Contributions that XDP sent for this local rank,
+	 * since its process attached. The count is in the rank's own memory,
+	 * where it may write anything. Absent if it is not attached.
+	 */
+	TRIB_A_CHILD_CARRIED,
 	TRIB_A_CHILD__MAX,
 };
 

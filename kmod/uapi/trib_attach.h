@@ -14,7 +14,8 @@
  *	trib_attach_req BYE --------->	and close
  *
  * With mapped delivery the reply carries file descriptors (SCM_RIGHTS): for each tree
- * one array of cells, frozen, for mmap PROT_READ; then one ring buffer for this rank.
+ * an array of cells and a desk of this rank (trib_cell.h), new, for mmap PROT_READ and
+ * PROT_WRITE; then one ring buffer for this rank.
  * If the connection closes without BYE, tribd tells the job's other workers that
  * this rank is gone. If tribd ends, maps and data traffic continue; the worker
  * connects again (TRIB_ATTACH_RESUME) within TRIB_ATTACH_GRACE_MS. The worker must
@@ -58,7 +59,7 @@
 
 #define TRIB_ATTACH_NAME "trib/attach" /* after the leading NUL */
 #define TRIB_ATTACH_MAGIC 0x54524942   /* "TRIB" */
-#define TRIB_ATTACH_VERSION 4
+#define TRIB_ATTACH_VERSION 5
 /*
  * Trees of one job on one host: enough for BCubes (4,3), (2,5) and (8,2). Each has a
  * file descriptor; one message carries 253.
@@ -96,7 +97,7 @@ enum trib_attach_cmd {
  * @TRIB_ATTACH_RESUME: HELLO: the rank was attached to a tribd that has ended; it
  *                      keeps its file descriptors and gets none. -ENOENT: the
  *                      job is gone. -ESTALE: this tribd does not know the rank
- *                      or, with MAPPED, its ring buffer. Without MAPPED the
+ *                      or, with MAPPED, its ring buffer or its cells. Without MAPPED the
  *                      reply has all trees that the rank may have had; the rank
  *                      names its own by TRIB_ATTACH_EPOCH.
  */
@@ -172,9 +173,13 @@ TRIB_ASSERT(sizeof(struct trib_attach_hop) == 20, "trib_attach_hop");
  * @TRIB_ATTACH_SHARED: a tree of a shared pool. JOIN, START and LEAVE go
  *           between the worker and the PS; packets have a bitmap of one bit for
  *           each of the job's workers.
+ * @TRIB_ATTACH_REFLEX: XDP sends for this rank what its desk allows. Without it the
+ *           rank sends all by socket. With mapped delivery only. It may become wrong:
+ *           tribd follows its devices, and tells the rank when that attaches or resumes.
  */
 enum trib_attach_kind {
 	TRIB_ATTACH_SHARED = 1 << 0,
+	TRIB_ATTACH_REFLEX = 1 << 1,
 };
 
 /**
@@ -223,14 +228,16 @@ TRIB_ASSERT(sizeof(struct trib_attach_tree) == 120, "trib_attach_tree");
  * @job:     job number.
  * @ntree:   trees in @tree; 1 cells array for each, in this order.
  * @nval:    TRIB_NVAL of the cells arrays.
- * @window:  W; each cells array has 2W cells.
+ * @window:  W.
+ * @ncell:   of mapped delivery, also if it resumes: N, the cells of each array, before its
+ *           desk. Ranks of other hosts may have another N.
  * @up:      trib_key_rank() of this rank, to send up.
  * @down:    trib_key_members(), to check what comes down. Control packets of dedicated
  *           trees have trib_key_node() of it and &trib_attach_tree.addr.
  * @rate:    planned rate in bit/s, 0 = none.
  * @timeout_ms: of the job.
- * @epoch:   newest epoch of any tree that this host knows, for JOIN: cells may still
- *           hold its results.
+ * @epoch:   newest epoch of any tree that this host knows, for JOIN: the next one is
+ *           larger.
  * @fmt:     enum trib_fmt of float sums; TRIB_FMT_Q32 unless the job's relays have
  *           the kernel module. 0 is Q32.
  * @text:    reason of @err, one line.
@@ -255,7 +262,9 @@ struct trib_attach_rep {
 	__u32 timeout_ms;
 	__u32 epoch;
 	__u16 fmt;
-	char text[238];
+	__u16 rsvd;
+	__u32 ncell;
+	char text[232];
 	struct trib_attach_tree tree[TRIB_ATTACH_TREES];
 };
 TRIB_ASSERT(sizeof(struct trib_attach_rep) == 312 + 120 * TRIB_ATTACH_TREES, "trib_attach_rep");

@@ -17,7 +17,7 @@
  * lag		array			tree number	struct trib_lag
  * counts	array			tree number	struct trib_count
  * delivers	array			deliver number	struct trib_deliver
- * cells	array of arrays		deliver number	array of struct trib_cell
+ * cells	array of arrays		TRIB_CELLS_ROW	struct trib_cell * N, struct trib_desk
  * rings	array of ring buffers	ring number	struct trib_event records
  * pools	array			tree number	struct trib_pool
  * pool_slots	array			slot number	struct trib_pool_slot
@@ -43,10 +43,11 @@
 #define _UAPI_TRIB_MAPS_H
 
 #include "trib_auth.h"
+#include "trib_cell.h"
 #include "trib_stats.h"
 #include "trib_wire.h"
 
-#define TRIB_MAPS_ABI 7
+#define TRIB_MAPS_ABI 8
 
 /* Units per slot, fixed when the object is compiled: 352 or 832. */
 #ifndef TRIB_NVAL
@@ -69,7 +70,7 @@
  * @ntrees: rows of trees, lag and counts.
  * @nslots: rows of slots.
  * @ngroups: rows of groups and members.
- * @ndelivers: rows of delivers and cells.
+ * @ndelivers: rows of delivers; cells has TRIB_RINGS_MAX times as many.
  * @nrings: rows of rings.
  * @npool:  rows of pool_slots.
  * @nbuckets: rows of pool_table, a power of 2.
@@ -176,6 +177,7 @@ struct trib_tree_bits {
  * @window:  W.
  * @world:   workers of the job.
  * @timeout_ms: of the job; START tells it to children.
+ * @last_epoch: newest epoch that ran here, for a tribd that restarts.
  * @parent:  the parent.
  * @child:   the children.
  */
@@ -200,7 +202,7 @@ struct trib_tree {
 	__u16 world;
 	__u16 rsvd;
 	__u32 timeout_ms;
-	__u32 rsvd2;
+	__u32 last_epoch;
 	struct trib_peer parent;
 	struct trib_peer child[TRIB_CHILDREN_MAX];
 };
@@ -587,61 +589,53 @@ struct trib_count {
 TRIB_ASSERT(sizeof(struct trib_count) == 8 + 24 * 65, "trib_count");
 
 /**
- * struct trib_deliver - delivery to the ranks of this host, one per (job, tree)
- * @cell_mask: 2W - 1: cell = chunk & cell_mask.
- * @nring:     ranks attached now.
- * @ring:      their ring buffers.
- * @rank:      their ranks, in the order of @ring.
- * @next:      newest chunk delivered + 1; written by BPF.
- * @unrung:    chunks delivered since the rings were last rung; written by BPF.
+ * struct trib_reflex - how the XDP program of a leaf sends for its rank; written by tribd
+ * @auth:  secret of the rank's GRADs, as on the wire. 0: it sends nothing.
+ * @saddr: address that the parent knows the rank by, IPv6 or v4-mapped.
+ * @smac:  Ethernet address of the port.
+ * @sport: UDP source port: TRIB_UDP_PORT, that RESULTs come to. Not the rank's socket's:
+ *         no field of a header is of the rank's choice, and nobody looks at it.
+ * @dport: UDP port of the parent.
+ * @child: the rank's index at the parent.
+ * @rsvd:  0.
  *
- * tribd writes the rest. The rings are rung when a chunk has TRIB_F_PUSH, when a
- * gap opens or is filled, and every TRIB_RING_EVERY chunks.
+ * The frame of a RESULT goes back to where it came from: its source address is the
+ * parent's, which admission has checked.
+ */
+struct trib_reflex {
+	__be64 auth;
+	__be32 saddr[4];
+	__u8 smac[6];
+	__be16 sport;
+	__be16 dport;
+	__be16 child;
+	__u32 rsvd;
+};
+TRIB_ASSERT(sizeof(struct trib_reflex) == 40, "trib_reflex");
+
+/**
+ * struct trib_deliver - delivery to the ranks of this host, one per (job, tree)
+ * @cell_mask: N - 1: cell = chunk & cell_mask. The desk is entry N.
+ * @nrank:     ranks of the tree here, attached or not.
+ * @ring:      their ring buffers; TRIB_NONE: not attached.
+ * @rank:      their ranks, in the order of @ring.
+ * @reflex:    of the rank of a leaf that has only one; else all zeros.
+ *
+ * tribd writes it. Rank i of the row has the cells TRIB_CELLS_ROW(row, i).
  */
 struct trib_deliver {
 	__u32 cell_mask;
-	__u32 nring;
+	__u32 nrank;
 	__u32 ring[TRIB_RINGS_MAX];
 	__u32 rank[TRIB_RINGS_MAX];
-	__u32 next;
-	__u32 unrung;
+	struct trib_reflex reflex;
 };
+TRIB_ASSERT(sizeof(struct trib_deliver) == 176, "trib_deliver");
 
-#define TRIB_RING_EVERY 64
+#define TRIB_CELLS_ROW(deliver, i) ((deliver)*TRIB_RINGS_MAX + (i))
+
 /* Bytes of each rank's ring buffer; the rank maps it twice, after 2 pages. */
 #define TRIB_RING_BYTES 65536
-
-/**
- * struct trib_cell - one delivered result; written by BPF, mapped read-only by ranks
- * @id:     TRIB_CELL_ID(epoch, chunk), published last and by an atomic exchange; 0
- *          while @v is being written.
- * @busy:   owner word, as in struct trib_slot.
- * @nval:   units in @v.
- * @flags:  of the RESULT; TRIB_F_CE also if the RESULT itself met congestion.
- * @last:   &trib_hdr.child of the RESULT.
- * @scale:  of the RESULT, host order.
- * @op:     of the RESULT.
- * @fmt:    of the RESULT.
- * @v:      the values.
- */
-struct trib_cell {
-	__u64 id;
-	__u32 busy;
-	__u16 nval;
-	__u8 flags;
-	__u8 last;
-	__s32 scale;
-	enum trib_wire_op op;
-	enum trib_fmt fmt;
-	__u8 nm;
-	__u8 rsvd0;
-	__u64 rsvd[5];
-	__u64 v[TRIB_NVAL / 2];
-};
-TRIB_ASSERT(sizeof(struct trib_cell) == 64 + TRIB_NVAL * 4, "trib_cell");
-
-/* Never 0: epoch 0 never runs. */
-#define TRIB_CELL_ID(epoch, chunk) (((__u64)(epoch) << 32) | (__u32)(chunk))
 
 /**
  * struct trib_event - a ring buffer record for one rank

@@ -40,7 +40,9 @@
 	X(21, POOL_UNFREED, pool_unfreed, "results whose shared slot was in use")			\
 	X(22, POOL_PROBED, pool_probed, "probes answered")						\
 	X(23, RELAYED, relayed, "packets for other hosts, routed by XDP: trib face forward")		\
-	R(24, 8)											\
+	X(24, TX_REFLEX, tx_reflex, "contributions sent in the frames of results, for ranks")		\
+	X(25, REFLEX_LEFT, reflex_left, "contributions that could go, left to their rank: too long, malformed, or second") \
+	R(26, 6)											\
 	X(32, DROP_SHORT, drop_short, "headers do not fit the frame")					\
 	X(33, DROP_VERSION, drop_version, "another wire version")					\
 	X(34, DROP_TYPE, drop_type, "unknown type, or one that does not travel this way")		\

@@ -29,7 +29,7 @@
 /* UDP port of a PS of shared pools, whose host may also be a relay. */
 #define TRIB_UDP_PORT_PS 7415
 
-#define TRIB_WIRE_VERSION 1
+#define TRIB_WIRE_VERSION 2
 
 /**
  * enum trib_type - type of a packet

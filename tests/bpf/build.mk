@@ -7,6 +7,7 @@ BPF_POOL_TESTS := auth pool_admit pool_grad pool_pass
 BPF_TEST_BINS := $(BPF_TESTS:%=$(B)/tests/bpf/%)
 BPF_LIVE_BINS := $(BPF_LIVE_TESTS:%=$(B)/tests/bpf/%)
 BPF_POOL_BINS := $(BPF_POOL_TESTS:%=$(B)/tests/bpf/%)
+BPF_REFLEX_BINS := $(addprefix $(B)/tests/bpf/,reflex reflex_race)
 BPF_WORLD := $(addprefix $(B)/tests/bpf/world/,frame.o trees.o world.o)
 
 $(B)/tests/bpf/%.o: CPPFLAGS_ALL += -DTRIB_NVAL=832 \
@@ -24,6 +25,10 @@ $(BPF_POOL_BINS): $(B)/tests/bpf/%: $(B)/tests/bpf/%.o $(BPF_WORLD)
 
 $(BPF_POOL_BINS) $(B)/tests/bpf/pool_live $(B)/tests/bpf/pool_mask: $(B)/tests/bpf/world/pool_world.o
 
+$(BPF_REFLEX_BINS): $(B)/tests/bpf/%: $(B)/tests/bpf/%.o \
+		$(B)/tests/bpf/world/reflex_world.o $(BPF_WORLD)
+	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lbpf -lpthread
+
 $(B)/tests/bpf/world/drive.bpf.o: tests/bpf/world/drive.bpf.c $(wildcard kmod/uapi/*.h)
 	@mkdir -p $(@D)
 	$(CLANG) $(BPF_CFLAGS) -c -o $@ $<
@@ -33,7 +38,7 @@ $(B)/tests/bpf/threads: $(B)/tests/bpf/threads.o $(B)/tests/bpf/world/drive.o \
 	$(CC) $(LDFLAGS_ALL) -o $@ $(filter-out %.bpf.o,$^) -lbpf -lpthread
 
 CHECK_TESTS += $(B)/tests/bpf/threads
-CHECK_TESTS += $(BPF_TEST_BINS) $(BPF_LIVE_BINS) $(BPF_POOL_BINS)
+CHECK_TESTS += $(BPF_TEST_BINS) $(BPF_LIVE_BINS) $(BPF_POOL_BINS) $(BPF_REFLEX_BINS)
 
 # The bench is built with the tests, because it drives the same world.
 $(B)/tests/bench/relay.o: CPPFLAGS_ALL += -DTRIB_NVAL=832

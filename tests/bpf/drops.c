@@ -15,7 +15,7 @@ static void drop__short(void)
 
 static void drop__version(void)
 {
-	good()->version = 2;
+	good()->version = TRIB_WIRE_VERSION + 1;
 	expect_drop(TRIB_DROP_VERSION);
 	good()->version = 0;
 	expect_drop(TRIB_DROP_VERSION);

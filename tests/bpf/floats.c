@@ -58,12 +58,13 @@ static void floats__result_needs_no_module(void)
 static void floats__result_is_delivered_to_a_leaf(void)
 {
 	world_reset();
+	cell_shape(cell_of(1), TRIB_WOP_ADD, TRIB_FMT_BF16, 0);
 	frame_floats(&f, LEAF, -1, 1, TRIB_FMT_BF16, 176, ones);
 	frame_hdr(&f)->type = TRIB_T_RESULT;
 	expect_eq(run_xdp(&f, port_of(LEAF, -1)), XDP_DROP);
 	expect_eq(the_drop(), -1);
-	expect_eq(cell_of(1)->fmt, TRIB_FMT_BF16);
-	expect_eq(cell_of(1)->nval, 176);
+	expect_eq(cell_of(1)->h.fmt, TRIB_FMT_BF16);
+	expect_eq(ntohs(cell_of(1)->h.nval), 176);
 	expect(!memcmp(cell_of(1)->v, ones, 704));
 }
 

@@ -328,18 +328,19 @@ static void generic__alive_keeps_its_rank(void)
 static void host__grown_result_is_delivered(void)
 {
 	fresh(false, 0, 0);
+	desk()->armed = 1;
 	run_grad(&in, HOST, 0, 3, 352, 77);
 	run_grad(&in, HOST, 1, 3, 0, 0);
 	frame_grad(&in, HOST, 2, 3, 0, 0);
 	live_send(&in, 2);
 	expect(live_catch(&out, 0));
-	expect_eq(cell_of(3)->id, TRIB_CELL_ID(EPOCH, 3));
+	expect(cell_is(3, TRIB_CELL_RESULT));
 	expect_eq(cell_of(3)->v[175], 77);
-	expect_eq(cell_of(3)->nval, 352);
-	expect_eq(cell_of(3)->last, 2);
-	expect_eq(cell_of(3)->busy, 0);
+	expect_eq(ntohs(cell_of(3)->h.nval), 352);
+	expect_eq(ntohs(cell_of(3)->h.child), 2);
 	expect_eq(stat_of(TRIB_DELIVERED), 1);
 	expect_eq(stat_of(TRIB_RUNG), 1);
+	expect_eq(desk()->armed, 0);
 }
 
 /* The slot changes between the two programs. */

@@ -41,7 +41,7 @@ FUZZ_NETLINK := tests/fuzz/fuzz_netlink.c tests/fuzz/daemon_double.c \
 	nl_policy.c nl_face.c nl_group.c nl_job.c nl_stats.c nl_status.c \
 	nl_tree.c nl_tree_get.c stats.c nl_ndn.c nl_pit.c) wire.c \
 	$(addprefix core/,hooks.c value.c) \
-	attach/ticket.c attach/worker_tell.c \
+	attach/reflex.c attach/ticket.c attach/worker_tell.c \
 	$(addprefix face/face,.c _attr.c _forward.c _kernel.c _list.c _spec.c) job/job.c $(addprefix tree/,tree.c \
 	tree_list.c tree_spec.c node_spec.c dedicated.c row.c pool.c \
 	pool_spec.c secret.c slots.c worker_spec.c) \
@@ -60,13 +60,13 @@ $(call fuzz-program,join,$(FUZZ_JOIN),)
 
 FUZZ_LIB := tests/fuzz/fuzz_lib.c \
 	$(addprefix tests/,lib/relay_model.c lib/engine_world.c lib/engine_script.c \
-	model/node.c model/values.c) \
+	model/node.c model/values.c model/cells.c) \
 	$(LIB_SRC) $(ENGINE_SRC) $(BASE_LIBTRIB_SRC)
 
 $(call fuzz-program,lib,$(FUZZ_LIB),$(sort $(KERNELS_OBJS) $(NM_OBJS)) -Wl$(comma)--wrap=clock_gettime -lpthread -lm)
 
 FUZZ_ATTACH := tests/fuzz/fuzz_attach.c \
-	userspace/daemon/attach/place.c userspace/daemon/attach/worker_tell.c \
+	$(addprefix userspace/daemon/attach/,place.c reflex.c worker_tell.c) \
 	userspace/daemon/tree/secret.c \
 	userspace/base/name.c $(BASE_LIBTRIB_SRC)
 

@@ -369,6 +369,20 @@ int deliver_tree_prepare(struct tribd *d, struct tree *t, bool adopted)
 	return 0;
 }
 
+void deliver_tree_changed(struct tribd *d, struct tree *t)
+{
+	(void)d;
+	(void)t;
+}
+
+uint64_t deliver_carried(struct tribd *d, const struct tree *t, const struct local *l)
+{
+	(void)d;
+	(void)t;
+	(void)l;
+	return UINT64_MAX;
+}
+
 void deliver_tree_gone(struct tribd *d, struct tree *t)
 {
 	(void)d;

@@ -2,8 +2,10 @@
 /*
  * The attach socket: a few processes connect, send anything and end, in any
  * order. No rank is given twice, every rank that was given comes back, and only
- * users who may get one get one.
+ * users who may get one get one. Each process has arrays of its own, which no other
+ * has had, and tribd keeps no descriptor of them.
  */
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,10 +25,12 @@ static int fuzz_getsockopt(int fd, int level, int name, void *v, socklen_t *len)
 #define CONNS 6
 #define RANKS 3
 #define TREES 2
+#define NCELL 64
 
 static struct tribd D;
 static struct job J = {.name = "train", .id = 7, .world = RANKS, .owner = OWNER, .window = 4};
 static struct tree T[TREES];
+static struct port P = {.ifname = "p0", .ifindex = 3};
 static struct face F, group[TREES];
 static int peer[CONNS]; /* the other ends; -1: none */
 static struct conn *conn[CONNS];
@@ -35,6 +39,7 @@ static const struct in6_addr PS = {.s6_addr = {[15] = 9}};
 static uint32_t next_uid;
 static int plugging;
 static unsigned int rings;
+static unsigned int fail_at; /* array that cannot be made; 0: none */
 
 static void must(bool good, const char *what)
 {
@@ -142,7 +147,20 @@ const struct face *tree_multicast(const struct tree *t, const struct port *port)
 	return f->udp_port ? f : NULL;
 }
 
-int deliver_rank_add(struct tribd *d, struct job *job, uint16_t rank)
+int reason_set(struct reason *why, int err, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (!why)
+		return err;
+	va_start(ap, fmt);
+	vsnprintf(why->text, sizeof(why->text), fmt, ap);
+	va_end(ap);
+	return err;
+}
+
+/* Any file will do as an array; standard input as a ring. */
+int deliver_rank_add(struct tribd *d, struct job *job, uint16_t rank, struct place_fds *fds)
 {
 	(void)d;
 	(void)job;
@@ -150,11 +168,22 @@ int deliver_rank_add(struct tribd *d, struct job *job, uint16_t rank)
 		struct local *l = tree_local(&T[i], rank);
 
 		must(!l || !l->ring, "a rank has two rings");
+		if (!l)
+			continue;
+		if (fail_at && !--fail_at)
+			return -ENOMEM;
+		fds->fd[fds->n++] = fcntl(0, F_DUPFD_CLOEXEC, 0);
+		fds->own = fds->n;
+	}
+	for (int i = 0; i < TREES; i++) {
+		struct local *l = tree_local(&T[i], rank);
+
 		if (l)
 			l->ring = 1 + rank;
 	}
 	rings++;
-	return 0; /* standard input will do as a ring */
+	fds->fd[fds->n++] = 0;
+	return 0;
 }
 
 void deliver_rank_del(struct tribd *d, struct job *job, uint16_t rank)
@@ -173,10 +202,10 @@ void deliver_rank_del(struct tribd *d, struct job *job, uint16_t rank)
 	rings -= had;
 }
 
-int deliver_cells_fd(const struct tree *t)
+uint32_t deliver_cells(const struct tree *t)
 {
 	(void)t;
-	return 0;
+	return NCELL;
 }
 
 int join_epoch(struct tribd *d, struct tree *t, uint32_t epoch)
@@ -244,13 +273,50 @@ static void ranks_hold(void)
 
 /* --- what processes do */
 
+/* Descriptors that are open, a bit each. */
+static uint64_t fds_open(void)
+{
+	uint64_t open = 0;
+
+	for (int fd = 0; fd < 64; fd++)
+		open |= (uint64_t)(fcntl(fd, F_GETFD) >= 0) << fd;
+	return open;
+}
+
+/* Trees of the job that processes may get. */
+static unsigned int offered(const struct job *job)
+{
+	const struct tree *t;
+	unsigned int n = 0;
+
+	TAILQ_FOREACH(t, &D.trees, link)
+		n += t->job == job && !t->held;
+	return n;
+}
+
+/*
+ * XDP sends for a rank that is alone at the leaf of a job's only tree, is mapped, and whose
+ * source is known.
+ */
+static void reflex_holds(const struct trib_attach_rep *rep, const struct trib_attach_tree *a)
+{
+	const struct tree *t = &T[a->tree - 1];
+	bool want = rep->ncell && t->kind == TREE_DEDICATED && t->nlocal == 1 && !D.opt.no_reflex &&
+		    P.mode == TRIB_XDP_MODE_NATIVE && F.local_known &&
+		    offered(t->job) <= (t->held ? 0u : 1u);
+
+	must(!(a->flags & TRIB_ATTACH_REFLEX) == !want, "reflex");
+}
+
 /* Sockets are told of groups, and never of one that XDP takes. */
 static void groups_hold(const struct trib_attach_rep *rep)
 {
+	must(!(rep->flags & TRIB_ATTACH_MAPPED) || rep->ncell == NCELL, "maps without cells");
 	for (unsigned int i = 0; i < rep->ntree; i++) {
 		const struct trib_attach_tree *a = &rep->tree[i];
 		uint16_t port = group[a->tree - 1].udp_port;
 
+		reflex_holds(rep, a);
 		if (T[a->tree - 1].kind == TREE_WORKERS) {
 			must(!(rep->flags & TRIB_ATTACH_MAPPED) && a->flags == TRIB_ATTACH_SHARED &&
 				     a->recv_port == 7500 + rep->rank && a->child == rep->rank &&
@@ -269,14 +335,46 @@ static void groups_hold(const struct trib_attach_rep *rep)
 	}
 }
 
+/* Receive an answer, and close what comes with it. Return: how many descriptors. */
+static unsigned int take_answer(int i, struct trib_attach_rep *rep, ssize_t *len)
+{
+	union {
+		struct cmsghdr align;
+		char room[CMSG_SPACE((TREES + 2) * sizeof(int))];
+	} control;
+	struct iovec iov = {rep, sizeof(*rep)};
+	struct msghdr m = {
+		.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = &control,
+		.msg_controllen = sizeof(control),
+	};
+	struct cmsghdr *cm;
+	unsigned int n = 0;
+	int fd;
+
+	*len = recvmsg(peer[i], &m, MSG_DONTWAIT);
+	cm = *len > 0 ? CMSG_FIRSTHDR(&m) : NULL;
+	for (; cm && n < (cm->cmsg_len - CMSG_LEN(0)) / sizeof(int); n++) {
+		memcpy(&fd, CMSG_DATA(cm) + n * sizeof(fd), sizeof(fd));
+		close(fd);
+	}
+	return n;
+}
+
 static void take_answers(int i)
 {
 	static struct trib_attach_rep rep;
+	unsigned int nfd;
 	ssize_t n;
 
-	while ((n = recv(peer[i], &rep, sizeof(rep), MSG_DONTWAIT)) > 0) {
+	while (nfd = take_answer(i, &rep, &n), n > 0) {
 		must(n == sizeof(struct trib_attach_rep) || n == sizeof(struct trib_attach_ack),
 		     "an answer of odd size");
+		must(nfd == (n == sizeof(rep) && !rep.err && rep.flags & TRIB_ATTACH_MAPPED
+				     ? rep.ntree + 1u
+				     : 0),
+		     "not an array for each tree and a ring");
 		if (n == sizeof(rep) && !rep.err)
 			groups_hold(&rep);
 	}
@@ -375,9 +473,16 @@ static void act(struct input *in)
 static void start(struct input *in)
 {
 	static const uint16_t ports[] = {0, 7418, 0, TRIB_UDP_PORT};
-	uint8_t groups = take8(in);
+	uint8_t groups = take8(in), way = groups >> 4 & 7;
 
 	memset(&D, 0, sizeof(D));
+	/* Reflex, and three reasons against it; an array that cannot be made. */
+	D.opt.no_reflex = way == 2;
+	P.mode = way == 3 ? TRIB_XDP_MODE_GENERIC : TRIB_XDP_MODE_NATIVE;
+	F.port = &P;
+	F.local_known = way != 4;
+	F.local_mac[5] = 1;
+	fail_at = way > 4 ? way - 4u : 0;
 	memset(T, 0, sizeof(T));
 	TAILQ_INIT(&D.trees);
 	D.attach = calloc(1, sizeof(*D.attach));
@@ -398,7 +503,7 @@ static void start(struct input *in)
 		}
 		group[i].udp_port = ports[groups >> 2 * i & 3];
 		group[i].addr.s6_addr[12] = 239;
-		T[i].nlocal = RANKS - (unsigned int)i;
+		T[i].nlocal = way ? 1 : RANKS - (unsigned int)i;
 		for (unsigned int k = 0; k < T[i].nlocal; k++) {
 			T[i].local[k].rank = (uint16_t)k;
 			T[i].local[k].port = (uint16_t)(7500 + k);
@@ -412,6 +517,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct input in = {data, size};
+	uint64_t open = fds_open();
 
 	start(&in);
 	while (in.left)
@@ -420,6 +526,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		unplug(i);
 	ranks_hold();
 	must(!D.attach->nconns && !rings, "something is left");
+	must(fds_open() == open, "tribd keeps a descriptor");
 	free(D.attach);
 	return 0;
 }

@@ -26,6 +26,7 @@ static struct tree T;
 static struct face F[NCHILD + 2]; /* children, the parent, a stranger */
 static uint64_t clock_ns;
 static uint32_t last_epoch; /* newest that ever ran */
+static uint32_t newest_row; /* newest that the row has named */
 static size_t longest;	    /* answer to the packet in hand */
 static unsigned int answers;
 
@@ -78,6 +79,9 @@ int tree_row_store(struct tribd *d, struct tree *t)
 	const struct joining *j = t->dedicated.join;
 
 	(void)d;
+	must(t->row.last_epoch >= t->row.epoch && t->row.last_epoch >= newest_row,
+	     "the row forgets an epoch");
+	newest_row = t->row.last_epoch;
 	if (!t->row.epoch || t->row.epoch == last_epoch)
 		return 0;
 	must(t->row.epoch > last_epoch, "an epoch runs again");
@@ -210,7 +214,7 @@ static void start(bool parent)
 	memset(&D, 0, sizeof(D));
 	memset(F, 0, sizeof(F));
 	clock_ns = 1000000 * MS;
-	last_epoch = 0;
+	last_epoch = newest_row = 0;
 	TAILQ_INIT(&D.trees);
 	TAILQ_INIT(&D.faces);
 	D.config.nval = TRIB_NVAL_SMALL;

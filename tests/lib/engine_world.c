@@ -188,10 +188,68 @@ static const struct trib_carrier sim_carrier = {
 	.recv = sim_recv,
 };
 
+static int sim_cells(struct trib_engine *eng, struct trib_stream *st, struct trib_cells *out)
+{
+	struct sim_worker *w = (void *)trib_of(eng)->udp;
+
+	const struct cells *c = &w->cells[st->index];
+
+	*out = (struct trib_cells){c->base, c->n, c->reflex};
+	return 0;
+}
+
+static const struct trib_carrier sim_carrier_cells = {
+	.name = "sim with cells",
+	.ops.send = sim_send,
+	.ops.cells = sim_cells,
+	.recv = sim_recv,
+};
+
 static void deliver(struct sim_worker *w, const uint8_t *p, size_t len, bool ce)
 {
 	w->t->eng.now = w->sim->now;
 	trib_packet_rx(&w->t->eng, p, len, ce);
+}
+
+/* Run the engine until it may sleep, as libtrib does. */
+static void run_engine(struct sim_worker *w)
+{
+	struct trib_engine *eng = &w->t->eng;
+
+	unsigned int i;
+
+	do {
+		for (i = 0; i < eng->nstream; i++)
+			trib_cells_read(eng->stream[i]);
+		trib_engine_run(eng);
+		if (w->app)
+			w->app(w);
+	} while (w->cells && !eng->dead && !trib_cells_rest(eng));
+}
+
+/* The XDP program gets a packet. Return: does the worker run now? */
+static bool xdp(struct sim_worker *w, const struct trib_hdr *h, size_t size)
+{
+	unsigned int tree = be16toh(h->tree) - 1u;
+	uint8_t grad[RELAY_PACKET_MAX];
+	struct sim *s = w->sim;
+	bool rings;
+	size_t len;
+
+	if (h->type != TRIB_T_RESULT || !w->cells)
+		return true;
+	/* Admission. */
+	if (h->flags & TRIB_F_UP || size != sizeof(*h) + trib_payload_len(be16toh(h->nval)))
+		return false;
+	/* Two CPUs, a lane each. */
+	len = cells_result(&w->cells[tree], h, be32toh(h->chunk) >> 4 & 1, s->now, grad, &rings);
+	if (len && !(s->tap && s->tap(s, w, true, grad, len)))
+		carry(s, &w->up, TO_RELAY, w->relay + tree, (int)w->child, grad, len);
+	if (rings)
+		push(s, (struct sim_event){.when = s->now + w->nap,
+					   .what = RUN_WORKER,
+					   .who = (unsigned int)(w - s->worker)});
+	return false;
 }
 
 static void run_worker(struct sim_worker *w)
@@ -199,9 +257,7 @@ static void run_worker(struct sim_worker *w)
 	uint64_t due;
 
 	w->t->eng.now = w->sim->now;
-	trib_engine_run(&w->t->eng);
-	if (w->app)
-		w->app(w);
+	run_engine(w);
 	due = trib_engine_deadline(&w->t->eng);
 	if (!due || (w->wake > w->sim->now && w->wake <= due))
 		return;
@@ -231,7 +287,10 @@ void sim_inject(struct sim_worker *w, const void *pkt, size_t len)
 	} else {
 		secrets_down(h, body, n, st->shared ? NULL : w->t->place.rep.tree[0].addr);
 	}
-	deliver(w, copy, len, false);
+	if (xdp(w, h, len))
+		deliver(w, copy, len, false);
+	else
+		run_worker(w);
 }
 
 void sim_call_at(struct sim_worker *w, uint64_t when)
@@ -299,7 +358,7 @@ static void handle(struct sim *s, struct sim_event *e)
 		s->now = e->when;
 	switch (e->what) {
 	case TO_WORKER:
-		if (!w->dead) {
+		if (!w->dead && xdp(w, e->pkt, e->len)) {
 			deliver(w, e->pkt, e->len, e->ce);
 			run_worker(w);
 		}
@@ -358,9 +417,35 @@ static void start_stream(struct trib_stream *st, const struct sim_options *o,
 	for (k = 0; k < st->nchild; k++)
 		st->child_rank[k] =
 			(uint16_t)(o->racks ? k * o->racks + st->eng->rank % o->racks : k);
+	st->epoch = 3;
 	if (trib_stream_start(st))
 		abort();
-	st->epoch = 3;
+}
+
+/* Do for a worker that attaches as tribd and libtrib do. */
+static void make_cells(struct sim_worker *w, const struct sim_options *o)
+{
+	struct trib_engine *eng = &w->t->eng;
+	unsigned int i;
+
+	w->nap = o->nap;
+	w->cells = calloc(eng->nstream, sizeof(*w->cells));
+	for (i = 0; w->cells && i < eng->nstream; i++) {
+		struct cells *c = &w->cells[i];
+
+		*c = (struct cells){
+			.n = o->cells,
+			.nval = (uint16_t)o->nval,
+			.window = (uint16_t)o->window,
+			.epoch = 3,
+			.child = (uint16_t)w->child,
+			.auth = eng->stream[i]->auth.up_secret,
+			.reflex = o->reflex >> eng->rank & 1,
+			.base = calloc(1, cells_bytes(o->cells, (uint16_t)o->nval)),
+		};
+		if (!c->base)
+			abort();
+	}
 }
 
 static void make_worker(struct sim *s, unsigned int i, const struct sim_options *o)
@@ -381,7 +466,7 @@ static void make_worker(struct sim *s, unsigned int i, const struct sim_options 
 	pthread_cond_init(&t->cond, NULL);
 	pthread_cond_init(&t->progress_cond, NULL);
 	t->way = &trib_by_engine;
-	t->transport = &sim_carrier;
+	t->transport = o->cells ? &sim_carrier_cells : &sim_carrier;
 	t->udp = (void *)w;
 	rep = &t->place.rep;
 	rep->rank = (uint16_t)i;
@@ -397,8 +482,10 @@ static void make_worker(struct sim *s, unsigned int i, const struct sim_options 
 		rep->tree[k].child = (uint16_t)w->child;
 	}
 	t->eng.timeout_ns = (o->timeout_ms ? o->timeout_ms : 5000) * TRIB_MS;
-	if (trib_engine_init(&t->eng, &sim_carrier.ops, &trib_host, trib_codec_best(), rep))
+	if (trib_engine_init(&t->eng, &t->transport->ops, &trib_host, trib_codec_best(), rep))
 		abort();
+	if (o->cells)
+		make_cells(w, o);
 	for (k = 0; k < rep->ntree; k++)
 		start_stream(t->eng.stream[k], o, w);
 	trib_engine_start(&t->eng);
@@ -436,9 +523,22 @@ struct sim_options sim_star(unsigned int workers)
 	};
 }
 
-void sim_init(struct sim *s, const struct sim_options *o)
+void sim_init(struct sim *s, const struct sim_options *options)
 {
+	struct sim_options with = *options;
+	const struct sim_options *o = &with;
 	unsigned int i;
+
+#ifdef SIM_REFLEX
+	/* Tests that know nothing of cells run with them, too. */
+	if (!with.cells) {
+		with.reflex = SIM_REFLEX;
+		with.cells = TRIB_CELLS_MIN;
+		while (with.cells < 4 * with.window)
+			with.cells *= 2;
+		with.nap = 3000;
+	}
+#endif
 
 	memset(s, 0, sizeof(*s));
 	s->rng = o->seed * 0x9e3779b97f4a7c15ULL + 1;
@@ -459,15 +559,19 @@ void sim_init(struct sim *s, const struct sim_options *o)
 
 void sim_free(struct sim *s)
 {
-	unsigned int i;
+	unsigned int i, k, ntree;
 
 	for (i = 0; i < s->nworker; i++) {
 		struct trib *t = s->worker[i].t;
 
+		ntree = t->eng.nstream;
 		trib_engine_free(&t->eng);
 		pthread_mutex_destroy(&t->lock);
 		pthread_cond_destroy(&t->cond);
 		pthread_cond_destroy(&t->progress_cond);
+		for (k = 0; s->worker[i].cells && k < ntree; k++)
+			free(s->worker[i].cells[k].base);
+		free(s->worker[i].cells);
 		free(t);
 	}
 	for (i = 0; i < s->nrelay; i++)

@@ -9,6 +9,7 @@
 #define ENGINE_WORLD_H
 
 #include "relay_model.h"
+#include "tests/model/cells.h"
 #include "engine/inner.h"
 #include "lib/way/carrier.h"
 
@@ -42,6 +43,7 @@ struct sim;
  * @t:     handle; its place in the tree is @relay, @child.
  * @up, @down: its wires.
  * @app:   called when a packet came, or at the time of sim_call_at().
+ * @cells: shared with an XDP program (tests/model).
  * @dead:  neither sends nor receives.
  * @wake:  latest time of the engine's next run.
  */
@@ -52,6 +54,8 @@ struct sim_worker {
 	struct sim_wire up, down;
 	void (*app)(struct sim_worker *w);
 	void *ctx;
+	struct cells *cells; /* one for each tree, or NULL */
+	uint64_t nap;	     /* ns from an alarm until it runs */
 	bool dead;
 	uint64_t wake;
 };
@@ -106,6 +110,9 @@ struct sim_options {
 	unsigned int timeout_ms;
 	uint64_t rate;	      /* planned rate; 0: none */
 	uint16_t fmt;	      /* format of float sums; 0: integers */
+	unsigned int cells;   /* N: workers share cells with XDP; 0: none */
+	unsigned int reflex;  /* bits of workers whose XDP program sends */
+	uint64_t nap;	      /* ns from an alarm until the worker runs */
 	struct sim_wire wire; /* both directions of every link */
 };
 

@@ -325,8 +325,8 @@ static int rx_grad(struct node *n, struct node_packet *p)
 	return V_DROP;
 }
 
-/* A leaf only delivers. */
-static int leaf_result(struct node *n, const struct node_packet *p, uint8_t last)
+/* A leaf only delivers; then the packet may leave as a contribution. */
+static int leaf_result(struct node *n, struct node_packet *p, uint8_t last)
 {
 	const struct trib_hdr *h = p->h;
 	struct node_result r = {
@@ -343,7 +343,9 @@ static int leaf_result(struct node *n, const struct node_packet *p, uint8_t last
 	};
 	int why = n->row->deliver ? n->exits->deliver(n, &r) : TRIB_DROP_DELIVER;
 
-	return why ? node_drop(n, why) : V_DROP;
+	if (why)
+		return node_drop(n, why);
+	return n->exits->reflex(n, p, &r);
 }
 
 static int rx_result(struct node *n, struct node_packet *p)
@@ -488,8 +490,7 @@ static const void *fill_values(struct node *n, struct trib_hdr *h, const struct 
 		resend = h->flags & TRIB_F_RESEND;
 		n->stats[TRIB_TX_PARTIAL]++;
 	} else {
-		/* The clsact program copies whole slots: it has the time. */
-		local_copy(n, s, n->slot_size - offsetof(struct trib_slot, v));
+		local_copy(n, s, trib_payload_len(s->nval));
 		n->stats[how & HOW_ANSWER ? TRIB_TX_ANSWER : TRIB_TX_RESULT]++;
 	}
 	head(h, s, h->type, resend);

@@ -106,8 +106,9 @@ struct node;
  * @shrink:  @p is @paylen bytes long from now on.
  * @deliver: a result for the ranks here. Return: 0, or the reason to drop.
  * @event:   a record for the ranks here.
+ * @reflex:  a result that was new to the ranks of a leaf.
  *
- * The last two are only called where the row has a deliver row.
+ * The last three are only called where the row has a deliver row.
  */
 struct node_exits {
 	int (*group)(struct node *n, struct node_packet *p, uint32_t group);
@@ -117,6 +118,7 @@ struct node_exits {
 	void (*shrink)(struct node *n, struct node_packet *p, int paylen);
 	int (*deliver)(struct node *n, const struct node_result *r);
 	void (*event)(struct node *n, const struct trib_event *ev);
+	int (*reflex)(struct node *n, struct node_packet *p, const struct node_result *r);
 };
 
 /**

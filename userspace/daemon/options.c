@@ -16,7 +16,7 @@
 static const char usage_text[] =
 	"usage: tribd [--instance NAME] [--values auto|352|832] [--slots N]\n"
 	"             [--trees N] [--pool N] [--ndn N [--ndn-cache N]]\n"
-	"             [--log error|warn|info|debug]\n"
+	"             [--no-reflex] [--log error|warn|info|debug]\n"
 	"       tribd --check [the same options]\n"
 	"       tribd --purge [--instance NAME]\n"
 	"       tribd --version | --help\n"
@@ -100,6 +100,9 @@ static int option_parse(struct options *o, int c, const char *arg)
 		return log_parse(arg, &o->log)
 			       ? 0
 			       : usage("--log %s: want error, warn, info or debug", arg);
+	case 'r':
+		o->no_reflex = true;
+		return 0;
 	case 'p':
 		o->purge = true;
 		return 0;
@@ -122,6 +125,7 @@ int options_parse(struct options *o, int argc, char **argv)
 		{"pool", required_argument, NULL, 'o'},
 		{"ndn", required_argument, NULL, 'n'},
 		{"ndn-cache", required_argument, NULL, 'c'},
+		{"no-reflex", no_argument, NULL, 'r'},
 		{"log", required_argument, NULL, 'l'},
 		{"purge", no_argument, NULL, 'p'},
 		{"check", no_argument, NULL, 'k'},

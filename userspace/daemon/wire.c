@@ -88,6 +88,7 @@ const struct hooks wire_hooks = {
 
 	.tree_prepare = deliver_tree_prepare,
 	.tree_added = join_tree_added,
+	.tree_changed = deliver_tree_changed,
 	.tree_del = on_tree_del,
 	.tree_gone = deliver_tree_gone,
 

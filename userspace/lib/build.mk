@@ -64,7 +64,7 @@ install-lib: $(B)/libtrib.so.0 $(B)/libtrib.a $(LIB_MAN)
 INSTALL += install-lib
 
 # Tests. Those on an imagined network live on an imagined clock, too.
-RELAY_MODEL := $(addprefix tests/,lib/relay_model.c model/node.c model/values.c)
+RELAY_MODEL := $(addprefix tests/,lib/relay_model.c model/node.c model/values.c model/cells.c)
 RELAY_MODEL_OBJS := $(RELAY_MODEL:%.c=$(B)/%.o)
 LIB_SIM_OBJS := $(addprefix $(B)/tests/lib/,engine_world.o engine_script.o) \
 	$(RELAY_MODEL_OBJS) $(LIB_OBJS)
@@ -73,6 +73,27 @@ LIB_SIM_TESTS := $(addprefix $(B)/tests/unit/lib/,held need result silence \
 
 $(LIB_SIM_TESTS): %: %.o $(LIB_SIM_OBJS)
 	$(CC) $(LDFLAGS_ALL) -Wl,--wrap=clock_gettime -o $@ $^ -lpthread -lm
+
+# The same tests with ranks that share cells with an XDP program: it sends for all of them,
+# for every other one, or for none.
+SIM_REFLEX_reflex := 0xffff
+SIM_REFLEX_mixed := 0x5555
+SIM_REFLEX_cells := 0
+LIB_CELLS_WORLDS := $(addprefix $(B)/tests/lib/engine_world_,$(addsuffix .o,reflex mixed cells))
+$(LIB_CELLS_WORLDS): $(B)/tests/lib/engine_world_%.o: tests/lib/engine_world.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_ALL) -DSIM_REFLEX=$(SIM_REFLEX_$*) -c -o $@ $<
+
+define lib_cells_tests
+LIB_CELLS_TESTS += $(addprefix $(B)/tests/unit/lib/$(1)_,held need result silence stream)
+$(addprefix $(B)/tests/unit/lib/$(1)_,held need result silence stream window): \
+		$(B)/tests/unit/lib/$(1)_%: $(B)/tests/unit/lib/%.o \
+		$(B)/tests/lib/engine_world_$(1).o $(B)/tests/lib/engine_script.o \
+		$(RELAY_MODEL_OBJS) $(LIB_OBJS)
+	$$(CC) $$(LDFLAGS_ALL) -Wl,--wrap=clock_gettime -o $$@ $$^ -lpthread -lm
+endef
+$(foreach w,reflex mixed cells,$(eval $(call lib_cells_tests,$(w))))
+CHECK_TESTS += $(LIB_CELLS_TESTS) $(B)/tests/unit/lib/reflex_window
 
 LIB_COMPRESS_TESTS := $(addprefix $(B)/tests/unit/lib/compress,_device _device_fail \
 	_fail _state) $(B)/tests/unit/lib/compress

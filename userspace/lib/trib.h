@@ -271,6 +271,7 @@ struct trib_counters {
 	uint64_t window;     /* chunks, now */
 	uint64_t last_count; /* chunks that waited for this rank */
 	uint64_t waits;	     /* times a thread blocked */
+	uint64_t carried;    /* of sent_packets: those that the host's XDP program sent */
 };
 
 void trib_counters(const struct trib *t, struct trib_counters *out);

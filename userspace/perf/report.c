@@ -100,7 +100,7 @@ static void json_counters(FILE *f, const struct trib_counters *c)
 		FIELD(chunks),	   FIELD(sent_packets), FIELD(sent_bytes),   FIELD(recv_packets),
 		FIELD(recv_bytes), FIELD(resends),	FIELD(fast_resends), FIELD(needs),
 		FIELD(dups),	   FIELD(bad_packets),	FIELD(rtt_us),	     FIELD(rtt_min_us),
-		FIELD(window),	   FIELD(last_count),	FIELD(waits),
+		FIELD(window),	   FIELD(last_count),	FIELD(waits),	     FIELD(carried),
 	};
 #undef FIELD
 

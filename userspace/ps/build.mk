@@ -48,6 +48,7 @@ CHECK_TESTS += $(PS_UNITS) tests/ndn/ps.t
 # libtrib's side, with trib-ps in the place of the relay of an imagined network.
 $(B)/tests/unit/lib/shared: $(B)/tests/unit/lib/shared.o \
 		$(addprefix $(B)/tests/lib/,relay_model_ps.o engine_world.o engine_script.o) \
+		$(B)/tests/model/cells.o \
 		$(LIB_OBJS) $(PS_CORE)
 	$(CC) $(LDFLAGS_ALL) -Wl,--wrap=clock_gettime -o $@ $^ -ljansson \
 		-lpthread -lm

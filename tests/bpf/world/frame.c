@@ -122,7 +122,8 @@ bool frame_lengths_agree(const struct frame *f)
 
 	if (get16(f->b + f->l4 + 4) != l4_len)
 		return false;
-	if ((int)(h->bmwords * 8 + trib_payload_len(ntohs(h->nval))) != f->len - f->pay)
+	if ((int)(h->bmwords * 8 + trib_values_len(h->flags, h->nm, ntohs(h->nval))) !=
+	    f->len - f->pay)
 		return false;
 	if (f->v6)
 		return get16(f->b + f->l3 + 4) == l4_len;

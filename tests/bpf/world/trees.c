@@ -262,7 +262,7 @@ static void empty(int fd, int n, int size)
 
 void world_reset_as(bool v6, uint16_t vlan0, uint16_t vlan1)
 {
-	struct trib_deliver d = {.cell_mask = SLOTS - 1, .nring = 1, .ring = {1}};
+	struct trib_deliver d = {.cell_mask = SLOTS - 1, .nrank = 1, .ring = {1}};
 
 	w.v6 = v6;
 	w.vlan[0] = vlan0;
@@ -272,7 +272,7 @@ void world_reset_as(bool v6, uint16_t vlan0, uint16_t vlan1)
 	empty(w.lag, TREES_MAX, sizeof(struct trib_lag));
 	empty(w.counts, TREES_MAX, sizeof(struct trib_count));
 	empty(w.stats, 1, sizeof(struct trib_stats) * libbpf_num_possible_cpus());
-	empty(w.cell_array, SLOTS, 64 + 4 * w.nval);
+	cells_empty(w.cell_memory);
 	for (int i = 0; i < PORTS; i++) {
 		struct bpf_devmap_val val = {.ifindex = w.ifindex[i]};
 

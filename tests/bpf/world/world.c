@@ -6,9 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 #include "ports.h"
 #include "world.h"
+#include <arpa/inet.h>
 
 struct world w;
 
@@ -45,7 +47,7 @@ static struct bpf_map_create_opts cell_opts = {
 
 int world_cells(void)
 {
-	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "cells_inner", 4, 64 + w.nval * 4, SLOTS,
+	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "cells_inner", 4, 64 + w.nval * 4, SLOTS + 1,
 				&cell_opts);
 
 	if (fd < 0)
@@ -53,13 +55,27 @@ int world_cells(void)
 	return fd;
 }
 
+uint8_t *world_map_cells(int fd)
+{
+	size_t page = sysconf(_SC_PAGESIZE), len = (SLOTS + 1) * (64 + w.nval * 4);
+	void *p = mmap(NULL, (len + page - 1) / page * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+		       0);
+
+	if (p == MAP_FAILED)
+		die("mmap of cells");
+	return p;
+}
+
 static void make_inner(void)
 {
+	int row = TRIB_CELLS_ROW(1, 0);
+
 	w.cell_array = world_cells();
+	w.cell_memory = world_map_cells(w.cell_array);
 	w.ring = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "ring_1", 0, 0, 4096, NULL);
 	if (w.ring < 0)
 		die("ring");
-	if (bpf_map_update_elem(w.cells, &(int){1}, &w.cell_array, 0) ||
+	if (bpf_map_update_elem(w.cells, &row, &w.cell_array, 0) ||
 	    bpf_map_update_elem(w.rings, &(int){1}, &w.ring, 0))
 		die("update of cells or rings");
 }
@@ -125,6 +141,7 @@ void world_open(int nval)
 
 void world_close(void)
 {
+	munmap(w.cell_memory, (SLOTS + 1) * (64 + w.nval * 4));
 	close(w.cell_array);
 	close(w.ring);
 	bpf_object__close(w.obj);
@@ -147,6 +164,25 @@ static int take_out(struct frame *f, struct bpf_test_run_opts *o, const uint8_t 
 	memcpy(f->b, out + meta, f->len);
 	frame_parse(f);
 	return o->retval;
+}
+
+int run_xdp_at(const struct frame *f, int ifindex)
+{
+	struct xdp_md ctx = {.data_end = f->len, .ingress_ifindex = ifindex};
+	uint8_t out[FRAME_MAX];
+	struct bpf_test_run_opts o = {
+		.sz = sizeof(o),
+		.data_in = f->b,
+		.data_size_in = f->len,
+		.data_out = out,
+		.data_size_out = sizeof(out),
+		.ctx_in = &ctx,
+		.ctx_size_in = sizeof(ctx),
+	};
+
+	if (bpf_prog_test_run_opts(w.xdp, &o))
+		die("BPF_PROG_TEST_RUN of trib_xdp");
+	return o.retval;
 }
 
 int run_xdp(struct frame *f, int port)
@@ -249,14 +285,53 @@ void slot_put(int tree, uint32_t chunk, const struct trib_slot *s)
 		die("slots");
 }
 
+struct trib_cell *cell_in(uint8_t *memory, uint32_t chunk)
+{
+	return (struct trib_cell *)(memory + chunk % SLOTS * (64 + w.nval * 4));
+}
+
 struct trib_cell *cell_of(uint32_t chunk)
 {
-	static struct trib_cell c;
-	int key = chunk % SLOTS;
+	return cell_in(w.cell_memory, chunk);
+}
 
-	if (bpf_map_lookup_elem(w.cell_array, &key, &c))
-		die("cells");
-	return &c;
+struct trib_desk *desk_in(uint8_t *memory)
+{
+	return (struct trib_desk *)(memory + SLOTS * (64 + w.nval * 4));
+}
+
+struct trib_desk *desk(void)
+{
+	return desk_in(w.cell_memory);
+}
+
+void cell_set(uint32_t chunk, enum trib_cell_state state)
+{
+	cell_of(chunk)->state = TRIB_CELL(EPOCH, chunk, state);
+}
+
+bool cell_is(uint32_t chunk, enum trib_cell_state state)
+{
+	return cell_of(chunk)->state == TRIB_CELL(EPOCH, chunk, state);
+}
+
+void cell_shape(struct trib_cell *c, uint8_t op, uint8_t fmt, int32_t scale)
+{
+	/* An empty contribution has results of any length. */
+	c->h.flags = TRIB_F_UP | TRIB_F_EMPTY;
+	c->h.op = op;
+	c->h.fmt = fmt;
+	c->h.nval = 0;
+	c->h.scale = htonl((uint32_t)scale);
+}
+
+void cells_empty(uint8_t *memory)
+{
+	memset(memory, 0, (SLOTS + 1) * (64 + w.nval * 4));
+	for (uint32_t i = 0; i < SLOTS; i++) {
+		cell_in(memory, i)->state = TRIB_CELL(EPOCH, i, TRIB_CELL_SENT);
+		cell_shape(cell_in(memory, i), TRIB_WOP_ADD, TRIB_FMT_Q32, 0);
+	}
 }
 
 bool ordered(struct frame *f, int type, int group)

@@ -44,7 +44,8 @@ struct world {
 	int xdp, egress, grow, send, pass; /* programs */
 	int trees, slots, groups, ports, members, rewrites, stats, lag, counts;
 	int delivers, cells, rings;
-	int cell_array, ring; /* cells and ring of deliver row 1 */
+	int cell_array, ring; /* of the only rank of deliver row 1 */
+	uint8_t *cell_memory; /* its cells and desk, mapped */
 	int ifindex[PORTS], peer_ifindex[PORTS];
 	bool v6;
 	uint16_t vlan[2]; /* tags of all faces */
@@ -58,9 +59,13 @@ extern struct world w;
  */
 void world_open(int nval);
 void world_close(void);
-/* Make another array like that of deliver row 1; the caller owns it. */
+/* Make another array like that of deliver row 1; the caller owns it. And map it. */
 int world_cells(void);
-/* Empty all slots, counters and cells; write trees, groups and faces as above. */
+uint8_t *world_map_cells(int fd);
+/*
+ * Empty all slots, counters and cells; write trees, groups and faces as above. The rank
+ * has sent chunks 0 to SLOTS - 1.
+ */
 void world_reset(void);
 /* The same with IPv6 faces, or with tags. */
 void world_reset_as(bool v6, uint16_t vlan0, uint16_t vlan1);
@@ -106,6 +111,8 @@ void frame_need(struct frame *f, int tree, int child, uint32_t chunk, uint64_t s
 void frame_result(struct frame *f, int tree, int child, uint32_t chunk, int nval, uint64_t word);
 /* Run trib_xdp on @f arriving at @port; @f becomes the output. */
 int run_xdp(struct frame *f, int port);
+/* Run trib_xdp from any thread: nothing but the verdict comes back. */
+int run_xdp_at(const struct frame *f, int ifindex);
 /* Build a GRAD of @nval units at @v, in format @fmt. */
 void frame_floats(struct frame *f, int tree, int child, uint32_t chunk, int fmt, int nval,
 		  const void *v);
@@ -116,12 +123,23 @@ int run_clsact(struct frame *f, int port);
 /* Run trib_send on @f, with the orders that the last run_xdp() left for it. */
 int run_grow(struct frame *f, int port);
 
+/* Set the shape of the contribution in a cell: results of another are not delivered. */
+void cell_shape(struct trib_cell *c, uint8_t op, uint8_t fmt, int32_t scale);
+
 uint64_t stat_of(int id);
 /* Return: the only drop counter that is not 0; -1: none; -2: several. */
 int the_drop(void);
 struct trib_slot *slot_of(int tree, uint32_t chunk); /* a copy, static */
 void slot_put(int tree, uint32_t chunk, const struct trib_slot *s);
+/* The cell of a chunk and the desk, of the rank of row 1 or in another array. */
 struct trib_cell *cell_of(uint32_t chunk);
+struct trib_cell *cell_in(uint8_t *memory, uint32_t chunk);
+struct trib_desk *desk(void);
+struct trib_desk *desk_in(uint8_t *memory);
+/* Empty an array; chunks 0 to SLOTS - 1 have been sent. */
+void cells_empty(uint8_t *memory);
+void cell_set(uint32_t chunk, enum trib_cell_state state);
+bool cell_is(uint32_t chunk, enum trib_cell_state state);
 
 /* Return: did the last run_xdp(), which left @f, order a @type for @group? */
 bool ordered(struct frame *f, int type, int group);

@@ -47,7 +47,7 @@ FUZZ_CODEC := tests/fuzz/files/fuzz_codec.c \
 $(call fuzz-program,codec,$(FUZZ_CODEC),$(sort $(KERNELS_OBJS) $(NM_OBJS)) -ljansson -lm)
 
 FUZZ_SAVED := $(addprefix tests/,fuzz/files/fuzz_saved.c lib/compress_world.c \
-	lib/relay_model.c lib/engine_world.c lib/engine_script.c model/node.c model/values.c) \
+	lib/relay_model.c lib/engine_world.c lib/engine_script.c model/node.c model/values.c model/cells.c) \
 	$(addprefix tests/lib/gpu/,double.c kernels.c memory.c) \
 	$(LIB_SRC) $(ENGINE_SRC) $(BASE_LIBTRIB_SRC)
 

@@ -21,8 +21,9 @@ void model_open(void)
 {
 	model.slots = calloc(T__MAX * POOL, rig.slot_size);
 	for (int i = 0; i < T__MAX; i++)
-		if (rig.cells[i])
-			model.cells[i] = calloc(POOL, rig.slot_size);
+		for (int j = 0; j < RING_RANKS; j++)
+			if (rig.cells[i][j])
+				model.cells[i][j] = calloc(1, rig_cells_size());
 	model.pslots = calloc(POOL_SLOTS, rig.pslot_size);
 	model_reset(~0U);
 }
@@ -40,8 +41,9 @@ void model_reset(uint32_t dirty)
 		memset(&model.lag[i], 0, sizeof(model.lag[i]));
 		memset(&model.counts[i], 0, sizeof(model.counts[i]));
 		model.delivers[i] = rig.delivers[i];
-		if (model.cells[i])
-			memset(model.cells[i], 0, POOL * rig.slot_size);
+		for (int j = 0; j < RING_RANKS; j++)
+			if (model.cells[i][j])
+				memset(model.cells[i][j], 0, rig_cells_size());
 	}
 	model.dirty = 0;
 }
@@ -337,6 +339,7 @@ int model_xdp(struct frame *f, uint32_t ifindex)
 
 	memset(model.stats, 0, sizeof(model.stats));
 	model.nrecord = 0;
+	model.ntime = 0;
 	model.tree = T_NONE;
 	model.act = 0;
 	memset(&model.errand, 0, sizeof(model.errand));

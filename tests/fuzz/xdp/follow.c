@@ -25,6 +25,7 @@ int model_grow(const struct frame *f, struct trib_hdr *h, const void **pay)
 
 	memset(model.stats, 0, sizeof(model.stats));
 	model.nrecord = 0;
+	model.ntime = 0;
 	*pay = NULL;
 	while (f->b[at] == 0x81 || f->b[at] == 0x88)
 		at += 4;

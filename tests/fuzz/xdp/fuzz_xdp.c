@@ -21,7 +21,7 @@ static uint8_t feedback[8192] __attribute__((section("__libfuzzer_extra_counters
 
 static struct frame sent;
 static int step;
-static uint64_t packets, grown;
+static uint64_t packets, grown, carried, left;
 
 static void show(const char *what, const struct frame *f)
 {
@@ -112,6 +112,51 @@ static void adopt_unknown(int tree)
 	}
 }
 
+static uint64_t since; /* when the packet went in */
+
+static uint64_t clock_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+}
+
+/* Adopt times that the packet wrote into cells. */
+static void adopt_times(void)
+{
+	for (int i = 0; i < model.ntime; i++) {
+		struct trib_cell *m = model.times[i].model;
+		const struct trib_cell *c = model.times[i].cell;
+
+		if (model.times[i].took) {
+			m->took_ns = c->took_ns;
+			continue;
+		}
+		if (c->sent_ns < since || c->sent_ns > clock_ns())
+			wrong("cell of %llx: sent_ns", (unsigned long long)c->state);
+		m->sent_ns = c->sent_ns;
+	}
+	model.ntime = 0;
+}
+
+static void same_cells(int tree, int rank)
+{
+	uint8_t *m = model.cells[tree][rank], *r = rig.cells[tree][rank];
+
+	if (!memcmp(m, r, rig_cells_size()))
+		return;
+	for (int i = 0; i < CELLS; i++) {
+		if (memcmp(rig_cell(m, i), rig_cell(r, i), rig.slot_size))
+			wrong("cell %d of rank %d: state %llx/%llx nval %u/%u%s", i, rank,
+			      (unsigned long long)rig_cell(r, i)->state,
+			      (unsigned long long)rig_cell(m, i)->state,
+			      ntohs(rig_cell(r, i)->h.nval), ntohs(rig_cell(m, i)->h.nval),
+			      memcmp(rig_cell(m, i), rig_cell(r, i), 64) ? "" : ": values");
+	}
+	wrong("desk of rank %d", rank);
+}
+
 static void same_tree(int tree)
 {
 	adopt_unknown(tree);
@@ -130,24 +175,13 @@ static void same_tree(int tree)
 	if (memcmp(&rig.lag[tree], &model.lag[tree], sizeof(model.lag[tree])))
 		wrong("lag differs");
 	if (memcmp(&rig.delivers[tree], &model.delivers[tree], sizeof(model.delivers[tree])))
-		wrong("deliver row: next %u/%u unrung %u/%u", rig.delivers[tree].next,
-		      model.delivers[tree].next, rig.delivers[tree].unrung,
-		      model.delivers[tree].unrung);
-	if (model.cells[tree] && memcmp(rig.cells[tree], model.cells[tree], POOL * rig.slot_size))
-		wrong("cells differ");
+		wrong("deliver row differs");
+	for (int i = 0; i < RING_RANKS; i++)
+		if (model.cells[tree][i])
+			same_cells(tree, i);
 }
 
-/* Slots and marks of shared trees; @since: when the packet went in. */
-static uint64_t since;
-
-static uint64_t clock_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
-}
-
+/* Slots and marks of shared trees. */
 static void same_pool(void)
 {
 	for (int i = 0; i < POOL_SLOTS; i++) {
@@ -176,6 +210,7 @@ static void same_state(void)
 {
 	same_stats();
 	same_records();
+	adopt_times();
 	if (model.tree)
 		same_tree(model.tree);
 	if (T_SHARED >> model.tree & 1)
@@ -207,19 +242,46 @@ static void move(int tree, uint8_t how)
 	}
 }
 
-/* Another CPU is in the slots and cells of the chunks with that number. */
+/* Another CPU is in the slot of the chunks with that number. */
 static void hold(int tree, int i, uint32_t busy)
 {
-	struct trib_cell *cell, *model_cell;
-
 	rig_slot(tree * POOL + i)->busy = busy;
 	model_slot(tree * POOL + i)->busy = busy;
-	if (!rig.cells[tree])
-		return;
-	cell = (struct trib_cell *)(rig.cells[tree] + i * rig.slot_size);
-	model_cell = (struct trib_cell *)(model.cells[tree] + i * rig.slot_size);
-	if (busy < 2)
-		cell->busy = model_cell->busy = busy;
+}
+
+/* --- ranks of this host */
+
+/* Rank @rank wrote into its array. */
+static void wrote(int tree, int rank)
+{
+	memcpy(model.cells[tree][rank], rig.cells[tree][rank], rig_cells_size());
+	model.dirty |= 1U << tree;
+}
+
+/* Each rank has sent some chunks: four, or D where XDP sends the next. */
+static void ranks_begin(uint32_t base, uint32_t dist)
+{
+	for (int tree = 0; tree < T__MAX; tree++) {
+		for (int rank = 0; rank < RING_RANKS; rank++) {
+			uint8_t *at[2] = {rig.cells[tree][rank], model.cells[tree][rank]};
+			uint32_t sent = rig.delivers[tree].reflex.auth ? dist : 4;
+
+			for (int j = 0; at[0] && j < 2; j++)
+				gen_cells(at[j], rig.trees[tree].epoch, base, sent, dist);
+		}
+	}
+}
+
+static void rank_writes(struct input *in, uint32_t base)
+{
+	int tree = take8(in) % T__MAX, rank = take8(in) % RING_RANKS;
+
+	while (!rig.cells[tree][0])
+		tree = (tree + 1) % T__MAX;
+	if (!rig.cells[tree][rank])
+		rank = 0;
+	gen_write(in, rig.cells[tree][rank], rig.trees[tree].epoch, base);
+	wrote(tree, rank);
 }
 
 /* Disturb slots and marks of shared trees. */
@@ -362,6 +424,8 @@ static void one_packet(struct frame *f, uint32_t ifindex, uint8_t then)
 	check_drop_counted(want);
 	got = rig_xdp(f, ifindex);
 	packets++;
+	carried += model.stats[TRIB_TX_REFLEX];
+	left += model.stats[TRIB_REFLEX_LEFT];
 	if (got != want)
 		wrong("trib_xdp said %d, not %d", got, want);
 	same_state();
@@ -391,8 +455,11 @@ static void one_packet(struct frame *f, uint32_t ifindex, uint8_t then)
 
 static void report(void)
 {
-	fprintf(stderr, "fuzz-xdp: %llu packets checked, %llu of them grown\n",
-		(unsigned long long)packets, (unsigned long long)grown);
+	fprintf(stderr,
+		"fuzz-xdp: %llu packets checked, %llu of them grown; %llu contributions carried, "
+		"%llu left\n",
+		(unsigned long long)packets, (unsigned long long)grown, (unsigned long long)carried,
+		(unsigned long long)left);
 }
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
@@ -414,15 +481,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static uint32_t dirty;
 	struct input in = {data, size};
-	uint32_t base = take8(&in) & 1 ? 0xfffffffcU : 0;
+	uint8_t how = take8(&in);
+	uint32_t base = how & 1 ? 0xfffffffcU : 0;
 	struct frame f;
 
 	rig_reset(dirty);
 	model_reset(dirty);
+	ranks_begin(base, how & 2 ? 1 : WINDOW);
 	for (step = 0; step < OPS_MAX && in.left; step++) {
 		uint8_t op = take8(&in);
 
-		if (op >= OP_DISTURB) {
+		if (op >= OP_WRITE && op < OP_DISTURB) {
+			rank_writes(&in, base);
+		} else if (op >= OP_DISTURB) {
 			int tree = T_NONE + 1 + take8(&in) % (T__MAX - 1);
 
 			disturb(tree, take8(&in));

@@ -22,6 +22,13 @@ static const uint8_t types[16] = {
 	TRIB_T_ABORT, TRIB_T_JOIN,   TRIB_T_START, TRIB_T_LEAVE,
 };
 
+/* A leaf takes results, and little else. */
+static const uint8_t leaf_types[16] = {
+	TRIB_T_RESULT, TRIB_T_RESULT, TRIB_T_RESULT, TRIB_T_RESULT, TRIB_T_RESULT, TRIB_T_RESULT,
+	TRIB_T_RESULT, TRIB_T_RESULT, TRIB_T_NEED,   TRIB_T_RESULT, TRIB_T_RESULT, TRIB_T_ALIVE,
+	TRIB_T_ABORT,  TRIB_T_JOIN,   TRIB_T_START,  TRIB_T_GRAD,
+};
+
 static const uint8_t shared_types[16] = {
 	TRIB_T_GRAD,  TRIB_T_GRAD,   TRIB_T_GRAD,  TRIB_T_GRAD,	 TRIB_T_GRAD,	TRIB_T_GRAD,
 	TRIB_T_GRAD,  TRIB_T_RESULT, TRIB_T_NEED,  TRIB_T_PROBE, TRIB_T_RESULT, TRIB_T_ALIVE,
@@ -142,12 +149,14 @@ static void sign(struct trib_hdr *h, const uint8_t *pay, int len, int tree, int 
 
 static int put_header(uint8_t *p, struct input *in, int tree, uint8_t who, int child, uint32_t base)
 {
-	bool shared = T_SHARED >> tree & 1;
+	bool shared = T_SHARED >> tree & 1, leaf = rig.trees[tree].flags & TRIB_TREE_LEAF;
 	uint8_t type = take8(in), what = take8(in), shape = take8(in);
 	uint8_t seed = take8(in);
 	struct trib_hdr h = {
 		.version = TRIB_WIRE_VERSION,
-		.type = (shared ? shared_types : types)[type & 15],
+		.type = (shared ? shared_types
+			 : leaf ? leaf_types
+				: types)[type & 15],
 		.flags = what &
 			 (TRIB_F_RESEND | TRIB_F_PUSH | TRIB_F_EMPTY | TRIB_F_CE | TRIB_F_HEAD),
 		.job = htons(rig.trees[tree].job),

@@ -11,6 +11,7 @@
 #include "tests/model/shared.h"
 
 #define MODEL_RECORDS 64
+#define MODEL_TIMES (RING_RANKS + 1)
 
 /* Verdicts of trib_grow; those of trib_xdp are in node.h. */
 enum { V_UNSPEC = -1, V_SHOT = 2, V_STOLEN = 4 };
@@ -22,6 +23,7 @@ enum { V_UNSPEC = -1, V_SHOT = 2, V_STOLEN = 4 };
  *           packet has touched it.
  * @stats:   counters that the packet must change, and by how much.
  * @record:  records that must be in the rings.
+ * @times:   cells whose time the packet must have written; only the clock knows it.
  * @dirty:   trees whose state changed since model_reset().
  * @tree:    row of the packet's tree, once it is admitted; else T_NONE.
  * @act:     outcome at the slot: for the fuzzer's feedback.
@@ -31,7 +33,7 @@ enum { V_UNSPEC = -1, V_SHOT = 2, V_STOLEN = 4 };
  */
 struct model {
 	uint8_t *slots;
-	uint8_t *cells[T__MAX];
+	uint8_t *cells[T__MAX][RING_RANKS];
 	struct trib_deliver delivers[T__MAX];
 	struct trib_lag lag[T__MAX];
 	struct trib_count counts[T__MAX];
@@ -40,6 +42,11 @@ struct model {
 	uint64_t stats[TRIB_STAT__MAX];
 	struct rig_record record[MODEL_RECORDS];
 	int nrecord;
+	struct model_time {
+		struct trib_cell *model, *cell;
+		bool took; /* took_ns; else sent_ns */
+	} times[MODEL_TIMES];
+	int ntime;
 	uint32_t dirty;
 	int tree;
 	int act;
@@ -129,5 +136,15 @@ int admit_pool(const struct view *v, int tree);
 /* Exits for the ranks of this host (local.c). */
 int model_deliver(struct node *n, const struct node_result *r);
 void model_event(struct node *n, const struct trib_event *ev);
+/* And what a result lets go (reflex.c). */
+int model_reflex(struct node *n, struct node_packet *p, const struct node_result *r);
+/* Ring rank @i of the row: its result is there, or it must send. */
+void model_ring(struct node *n, int i, const struct node_result *r);
+void model_timed(struct trib_cell *cell, int tree, int rank, bool took);
+/* Exits of send.c that model_reflex() uses, too. */
+void model_shrink(struct node *n, struct node_packet *p, int paylen);
+bool model_answers(const struct node *n, const struct node_packet *p);
+/* @f goes back where it came from: MAC and IP addresses, TTL, ECN, checksum. */
+void model_turn_ip(struct view *v, const uint8_t *saddr);
 
 #endif /* FUZZ_MODEL_H */

@@ -52,6 +52,7 @@ static const struct kind {
 	[T_POOL] = {TRIB_TREE_SHARED, 3, false, {}},
 	[T_POOL6] = {TRIB_TREE_SHARED | TRIB_TREE_V6, 3, false, {5}},
 	[T_POOLG] = {TRIB_TREE_SHARED, 3, false, {}},
+	[T_REFLEX] = {TRIB_TREE_LEAF, 0, true, {}},
 };
 
 static void die(const char *what)
@@ -133,7 +134,7 @@ static void load(void)
 	must(bpf_map__set_max_entries(map("lag"), T__MAX), "lag");
 	must(bpf_map__set_max_entries(map("counts"), T__MAX), "counts");
 	must(bpf_map__set_max_entries(map("delivers"), T__MAX), "delivers");
-	must(bpf_map__set_max_entries(map("cells"), T__MAX), "cells");
+	must(bpf_map__set_max_entries(map("cells"), T__MAX * TRIB_RINGS_MAX), "cells");
 	must(bpf_map__set_max_entries(map("slots"), T__MAX * POOL), "slots");
 	must(bpf_map__set_max_entries(map("groups"), NGROUPS), "groups");
 	must(bpf_map__set_max_entries(map("members"), NGROUPS), "members");
@@ -367,6 +368,18 @@ static void make_rings(void)
 	}
 }
 
+static void make_reflex(struct trib_reflex *r, int tree)
+{
+	struct trib_key key = rig_key(tree, 1);
+
+	r->auth = trib_key_secret(&key);
+	address(tree, 33, 3, (uint8_t *)r->saddr);
+	memcpy(r->smac, (uint8_t[]){2, 7, 7, 7, 7, tree}, 6);
+	r->sport = htons(TRIB_UDP_PORT_WORKER + 1);
+	r->dport = htons(TRIB_UDP_PORT);
+	r->child = htons(1);
+}
+
 static void make_cells(int tree)
 {
 	struct bpf_map *inner = bpf_map__inner_map(map("cells"));
@@ -377,16 +390,24 @@ static void make_cells(int tree)
 		.btf_key_type_id = bpf_map__btf_key_type_id(inner),
 		.btf_value_type_id = bpf_map__btf_value_type_id(inner),
 	};
-	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "cells_inner", 4, rig.slot_size, POOL, &o);
+	bool only = tree == T_LEAF6 || tree == T_REFLEX;
 
-	must(fd, "cells");
-	must(bpf_map_update_elem(bpf_map__fd(map("cells")), &tree, &fd, 0), "cells");
-	rig.cells[tree] = map_memory(fd, POOL * rig.slot_size);
+	for (int i = 0; i < (only ? 1 : RING_RANKS); i++) {
+		int row = TRIB_CELLS_ROW(tree, i);
+		int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "cells_inner", 4, rig.slot_size,
+					CELLS + 1, &o);
+
+		must(fd, "cells");
+		must(bpf_map_update_elem(bpf_map__fd(map("cells")), &row, &fd, 0), "cells");
+		rig.cells[tree][i] = map_memory(fd, rig_cells_size());
+	}
 	fresh_delivers[tree] = (struct trib_deliver){
-		.cell_mask = POOL - 1,
-		.nring = RING_RANKS,
-		.ring = {1, 2},
+		.cell_mask = CELLS - 1,
+		.nrank = only ? 1 : RING_RANKS,
+		.ring = {1, only || tree == T_GENERIC ? TRIB_NONE : 2},
 	};
+	if (only)
+		make_reflex(&fresh_delivers[tree].reflex, tree);
 }
 
 /* --- shared trees */
@@ -470,7 +491,8 @@ void rig_open(void)
 
 	/* Counters are per CPU. */
 	CPU_ZERO(&one);
-	CPU_SET(sched_getcpu(), &one);
+	rig.cpu = sched_getcpu();
+	CPU_SET(rig.cpu, &one);
 	must(sched_setaffinity(0, sizeof(one), &one), "affinity");
 	rig.nval = nval ? atoi(nval) : TRIB_NVAL_SMALL;
 	make_ports();
@@ -501,8 +523,9 @@ void rig_reset(uint32_t dirty)
 		memset(&rig.lag[tree], 0, sizeof(struct trib_lag));
 		memset(&rig.counts[tree], 0, sizeof(struct trib_count));
 		memset(rig_slot(tree * POOL), 0, POOL * rig.slot_size);
-		if (rig.cells[tree])
-			memset(rig.cells[tree], 0, POOL * rig.slot_size);
+		for (int i = 0; i < RING_RANKS; i++)
+			if (rig.cells[tree][i])
+				memset(rig.cells[tree][i], 0, rig_cells_size());
 	}
 }
 

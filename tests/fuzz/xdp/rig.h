@@ -17,6 +17,7 @@
 #define POOL (2 * WINDOW)
 #define FRAME_MAX 3500
 #define RING_RANKS 2
+#define CELLS 8 /* of each rank; behind them is its desk */
 
 /* Rows of `trees`. IP version and tags hold for all faces of a tree. */
 enum rig_tree {
@@ -28,7 +29,7 @@ enum rig_tree {
 	T_ONEPORT, /* inner, everything behind one port */
 	T_ROOT6,   /* IPv6, one tag */
 	T_INNER6,  /* IPv6, two tags */
-	T_LEAF6,   /* IPv6, one tag */
+	T_LEAF6,   /* IPv6, one tag; sends for its only rank */
 	T_WIDE,	   /* root, 64 children */
 	T_GENERIC, /* inner, without devmaps: its copies are made in clsact */
 	T_DEADEND, /* root, whose group has no members */
@@ -39,6 +40,7 @@ enum rig_tree {
 	T_POOL,	   /* shared, 3 neighbours below, IPv4 */
 	T_POOL6,   /* of another job, capped, IPv6, one tag, bitmaps of 2 words */
 	T_POOLG,   /* as in generic mode, bitmaps of 16 words */
+	T_REFLEX,  /* a leaf that sends for its only rank, IPv4 */
 	T__MAX,
 };
 
@@ -59,8 +61,10 @@ enum rig_tree {
  * struct rig - where things are
  * @nval:  values per slot of the object.
  * @trees, @slots, @lag, @counts, @delivers: the maps, as the kernel sees them.
- * @cells: of each tree's deliver row (which has the tree's number), or NULL.
- * @slot_size: bytes of a slot, and of a cell.
+ * @cells: of each rank of the tree's deliver row (which has the tree's number), or
+ *         NULL.
+ * @slot_size: bytes of a slot, of a cell, and of a desk's entry.
+ * @cpu:   that runs the programs.
  * @nmember: members of each group.
  * @mapped: whether a group has a devmap.
  * @pslots: slots of shared trees, of @pslot_size bytes.
@@ -77,8 +81,9 @@ struct rig {
 	struct trib_lag *lag;
 	struct trib_count *counts;
 	struct trib_deliver *delivers;
-	uint8_t *cells[T__MAX];
+	uint8_t *cells[T__MAX][RING_RANKS];
 	size_t slot_size;
+	int cpu;
 	unsigned int nmember[NGROUPS];
 	bool mapped[NGROUPS];
 	uint8_t *pslots;
@@ -101,6 +106,22 @@ void rig_reset(uint32_t dirty);
 static inline struct trib_slot *rig_slot(unsigned int i)
 {
 	return (struct trib_slot *)(rig.slots + i * rig.slot_size);
+}
+
+/* A chunk's cell, and the desk, in an array. */
+static inline struct trib_cell *rig_cell(uint8_t *cells, uint32_t chunk)
+{
+	return (struct trib_cell *)(cells + chunk % CELLS * rig.slot_size);
+}
+
+static inline struct trib_desk *rig_desk(uint8_t *cells)
+{
+	return (struct trib_desk *)(cells + CELLS * rig.slot_size);
+}
+
+static inline size_t rig_cells_size(void)
+{
+	return (CELLS + 1) * rig.slot_size;
 }
 
 static inline struct trib_pool_slot *rig_pslot(unsigned int i)

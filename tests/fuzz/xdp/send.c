@@ -33,7 +33,7 @@ static void mark(struct view *v, uint32_t group)
 }
 
 /* Cut the frame, and the lengths in its headers. */
-static void to_length(struct node *n, struct node_packet *p, int paylen)
+void model_shrink(struct node *n, struct node_packet *p, int paylen)
 {
 	struct view *v = view_of(p);
 	uint8_t *b = v->f->b;
@@ -78,22 +78,20 @@ static int to_group(struct node *n, struct node_packet *p, uint32_t group)
 	return to_grow(n, p, group, 0);
 }
 
-static void answer_ip(struct view *v)
+void model_turn_ip(struct view *v, const uint8_t *saddr)
 {
-	uint8_t *ip = v->f->b + v->l3, addr[16];
+	uint8_t *ip = v->f->b + v->l3;
 
 	if (v->v6) {
-		memcpy(addr, ip + 8, 16);
-		memcpy(ip + 8, ip + 24, 16);
-		memcpy(ip + 24, addr, 16);
+		memcpy(ip + 24, ip + 8, 16);
+		memcpy(ip + 8, saddr, 16);
 		if ((ip[1] >> 4 & 3) == 3)
 			ip[1] -= 0x10; /* CE becomes ECT(0) */
 		ip[7] = 64;
 		return;
 	}
-	memcpy(addr, ip + 12, 4);
-	memcpy(ip + 12, ip + 16, 4);
-	memcpy(ip + 16, addr, 4);
+	memcpy(ip + 16, ip + 12, 4);
+	memcpy(ip + 12, saddr + 12, 4);
 	if ((ip[1] & 3) == 3)
 		ip[1]--;
 	ip[8] = 64;
@@ -104,14 +102,15 @@ static void answer_ip(struct view *v)
 static int to_sender(struct node *n, struct node_packet *p, uint16_t be_port)
 {
 	struct view *v = view_of(p);
-	uint8_t *b = v->f->b, mac[6];
+	uint8_t *b = v->f->b, mac[6], us[16];
 
 	(void)n;
+	memcpy(us + (v->v6 ? 0 : 12), b + v->l3 + (v->v6 ? 24 : 16), v->v6 ? 16 : 4);
 	memcpy(mac, b + 6, 6);
 	memcpy(b + 6, b, 6);
 	memcpy(b, mac, 6);
 	b[6] &= ~1;
-	answer_ip(v);
+	model_turn_ip(v, us);
 	if (!be_port)
 		memcpy(&be_port, b + v->l4, 2);
 	memcpy(b + v->l4, b + v->l4 + 2, 2);
@@ -121,7 +120,7 @@ static int to_sender(struct node *n, struct node_packet *p, uint16_t be_port)
 }
 
 /* One port has no native XDP. */
-static bool answers(const struct node *n, const struct node_packet *p)
+bool model_answers(const struct node *n, const struct node_packet *p)
 {
 	(void)n;
 	return ((const struct view *)(const void *)p)->ifindex != rig.ifindex[2];
@@ -130,11 +129,12 @@ static bool answers(const struct node *n, const struct node_packet *p)
 const struct node_exits model_exits = {
 	.group = to_group,
 	.answer = to_sender,
-	.answers = answers,
+	.answers = model_answers,
 	.grow = to_grow,
-	.shrink = to_length,
+	.shrink = model_shrink,
 	.deliver = model_deliver,
 	.event = model_event,
+	.reflex = model_reflex,
 };
 
 struct node model_node(void)

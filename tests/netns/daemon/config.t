@@ -124,7 +124,7 @@ def trees():
            t['deliver'] == 9, t)
     trib('tree del 9')
     tap.ok('tree__removal_clears_the_row', pins.tree(9)['flags'] == 0 and
-           pins.lookup('cells', 9) is None)
+           pins.lookup('cells', 9 * 16) is None)
 
 
 NTH_SHIFT = 24  # TRIB_NTH_SHIFT

@@ -10,6 +10,7 @@ import threading
 
 sys.path.insert(0, sys.path[0] + '/../lib')
 from tribd import *  # noqa: E402,F403
+from worker import Attached  # noqa: E402
 
 need()
 tap = Tap()
@@ -78,9 +79,13 @@ def killed_and_adopted(d):
            after[0][:3] == before[0][:3] and after[1:] == before[1:],
            before, after)
     trib('tree add train id 9 parent w0 local 3:3')
-    cells = pins.lookup('cells', 9)
+    rank = Attached(r.name)
+    err = rank.hello(rank=3)
+    cells = pins.lookup('cells', 9 * 16)
+    rank.close()
     trib('tree del 9')
-    tap.ok('adopt__new_cells_fit_the_old_map', cells is not None)
+    tap.ok('adopt__new_cells_fit_the_old_map', cells is not None and err == 0, rank.text)
+    tap.ok('adopt__cells_go_with_their_tree', pins.lookup('cells', 9 * 16) is None)
     tap.ok('adopt__programs_are_updated',
            r.xdp('v0')['prog']['id'] not in (prog, None) and
            'trib_grow' in r.filters('v0'))

@@ -37,12 +37,16 @@ MAPPED, RESUME = 1, 2
 ANY = 0xffff
 RING_BYTES = 65536
 CELL_HDR = 64
+CELL_AT = 24  # of the header in a cell
+CELL_READY, CELL_SENT, CELL_RESULT = 1, 2, 4
+SHARED, REFLEX = 1, 2  # of a tree of the reply
 
-ATTACH_VERSION = 4
+WIRE_VERSION = 2
+ATTACH_VERSION = 5
 HDR = struct.Struct('>8B4HIIHHi8s')
 START_FMT = struct.Struct('>QQII8H64HQ')
-REP = struct.Struct('=IHHIHHHHHH16s16sQIIH238s')
-TREE = struct.Struct('=16s16s16sHHHH64x')
+REP = struct.Struct('=IHHIHHHHHH16s16sQIIH2xI232s')
+TREE = struct.Struct('=16s16s16sHHHHH62x')
 
 
 # --- packets
@@ -70,7 +74,7 @@ class Packet:
 
 def header(type, flags, job, tree, child, auth, chunk=0, epoch=0, nval=0,
            fmt=0, aux=0):
-    return HDR.pack(1, type, flags, 0, fmt, 0, 0, 0, job, tree, 0, child,
+    return HDR.pack(WIRE_VERSION, type, flags, 0, fmt, 0, 0, 0, job, tree, 0, child,
                     chunk, epoch, nval, aux, 0, auth)
 
 
@@ -189,7 +193,7 @@ class Attached:
         f = REP.unpack_from(data)
         (_, _, self.err, self.flags, self.rank, self.world, self.job,
          ntree, self.nval, self.window, self.up, self.down, self.rate, self.timeout,
-         self.epoch, self.fmt, text) = f
+         self.epoch, self.fmt, self.ncell, text) = f
         self.text = text.split(b'\0')[0].decode()
         self.trees = [TREE.unpack_from(data, REP.size + i * TREE.size)
                       for i in range(ntree)]
@@ -212,19 +216,52 @@ class Attached:
 
 
 class Cells:
-    def __init__(self, fd, window, nval=NVAL):
+    """A rank's array of n cells, and the desk behind them."""
+
+    def __init__(self, fd, n, nval=NVAL):
         self.stride = CELL_HDR + 4 * nval
-        self.mask = 2 * window - 1
-        self.map = mmap.mmap(fd, 2 * window * self.stride,
-                             mmap.MAP_SHARED, mmap.PROT_READ)
+        self.n = n
+        self.map = mmap.mmap(fd, (n + 1) * self.stride)
+
+    def at(self, chunk):
+        return (chunk & self.n - 1) * self.stride
+
+    def sent(self, epoch, chunk):
+        """Without this XDP delivers no result of the chunk. That of an empty contribution
+        may have any length."""
+        at = self.at(chunk)
+        self.map[at + CELL_AT:at + CELL_HDR] = header(
+            GRAD, UP | EMPTY, 0, 0, 0, bytes(8), chunk, epoch, 0, I32)
+        struct.pack_into('=Q', self.map, at, epoch << 32 | chunk & ~7 | CELL_SENT)
 
     def get(self, epoch, chunk):
-        """The values of a chunk, or None."""
-        at = (chunk & self.mask) * self.stride
-        id, _, nval = struct.unpack_from('=QIH', self.map, at)
-        if id != epoch << 32 | chunk:
+        """The values of a result, or None."""
+        at = self.at(chunk)
+        word, = struct.unpack_from('=Q', self.map, at)
+        if word != epoch << 32 | chunk & ~7 | CELL_RESULT:
             return None
+        nval, = struct.unpack_from('>H', self.map, at + CELL_AT + 24)
         return struct.unpack_from('<%di' % nval, self.map, at + CELL_HDR)
+
+    def ready(self, w, chunk, values):
+        """Leaves a GRAD of worker w for XDP to send."""
+        at, n = self.at(chunk), len(values)
+        h = header(GRAD, UP, w.job, w.tree, w.child, bytes(8), chunk, w.epoch, n, I32)
+        self.map[at + CELL_AT:at + CELL_HDR] = h
+        struct.pack_into('<%di' % n, self.map, at + CELL_HDR, *values)
+        struct.pack_into('=Q', self.map, at, w.epoch << 32 | chunk & ~7 | CELL_READY)
+
+    def distance(self, d):
+        struct.pack_into('=I', self.map, self.n * self.stride, d)
+
+    def arm(self):
+        """Asks for one record in the ring, with the next result."""
+        struct.pack_into('=I', self.map, self.n * self.stride + 4, 1)
+
+    def carried(self, n):
+        """Says that XDP sent so many on the CPU of line 3."""
+        struct.pack_into('=Q', self.map,
+                         self.n * self.stride + 64 + 3 * 64 + 8, n)
 
 
 class Ring:

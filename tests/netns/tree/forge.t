@@ -68,7 +68,7 @@ class Ear(threading.Thread):
                     frame[12:14] != b'\x08\x00' or frame[23] != 17:
                 continue
             p = Packet(frame[42:])
-            if p.version == 1:
+            if p.version == WIRE_VERSION:
                 self.heard.setdefault(p.type, []).append(frame)
                 del self.heard[p.type][:-500]
 
@@ -120,20 +120,20 @@ class Evil:
         for auth in (p.auth, bytes(8), os.urandom(8)):
             for i in range(3):
                 # Abort, blaming rank 1; the scale is the packet's number.
-                self.up(HDR.pack(1, ABORT, UP, 0, 0, 0, 0, 0, 1, 1, 0, 1,
+                self.up(HDR.pack(WIRE_VERSION, ABORT, UP, 0, 0, 0, 0, 0, 1, 1, 0, 1,
                                  DEAD, p.epoch, 0, 1, 1000 + i, auth))
-                self.down(HDR.pack(1, ABORT, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0,
+                self.down(HDR.pack(WIRE_VERSION, ABORT, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0,
                                    DEAD, p.epoch, 0, 1, 1000 + i, auth))
-            self.up(HDR.pack(1, ALIVE, UP, 0, 0, 0, 0, 0, 1, 1, 0, 1, p.chunk,
+            self.up(HDR.pack(WIRE_VERSION, ALIVE, UP, 0, 0, 0, 0, 0, 1, 1, 0, 1, p.chunk,
                              p.epoch, 0, 1, 1 << 29, auth))
-            self.up(HDR.pack(1, NEED, UP, 0, 0, 0, 0, 1, 1, 1, 0, 1, p.chunk,
+            self.up(HDR.pack(WIRE_VERSION, NEED, UP, 0, 0, 0, 0, 1, 1, 1, 0, 1, p.chunk,
                              p.epoch, 0, 0, 1 << 29, auth) + bytes(NEED_LEN))
             for ahead in range(1, 40):
                 for type in (GRAD, RESULT):
-                    self.up(HDR.pack(1, type, UP, p.op, p.fmt, 0, 0, 0, 1, 1,
+                    self.up(HDR.pack(WIRE_VERSION, type, UP, p.op, p.fmt, 0, 0, 0, 1, 1,
                                      0, 1, p.chunk + ahead, p.epoch, NVAL, 0,
                                      p.scale, auth) + bytes(NVAL * 4))
-            self.up(HDR.pack(1, JOIN, UP, 0, 0, 0, 0, 0, 1, 1, 0, 1, 0, 0,
+            self.up(HDR.pack(WIRE_VERSION, JOIN, UP, 0, 0, 0, 0, 0, 1, 1, 0, 1, 0, 0,
                              NVAL, 1, 0, auth) +
                     struct.pack('>QIIQ', 77, 0, 1, 0) + bytes(NVAL * 4 - 24))
 

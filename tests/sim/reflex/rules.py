@@ -103,7 +103,7 @@ RULES = {
         "after a loss a rank wakes every half round, not every 64 RESULTs", "worse",
         Cost("time", 1.1)),
     "time_out_is_measured": Rule(
-        "XDP stamps every 16th chunk: time-outs are a few round trips", "worse",
+        "XDP stamps some chunks: time-outs are a few round trips", "worse",
         Cost("time", 1.1)),
     "resent_chunks_count": Rule(
         "round trips of resent chunks count, too, from their first copy; one sample "

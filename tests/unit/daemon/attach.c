@@ -95,6 +95,11 @@ int place_take(struct tribd *d, const struct trib_attach_req *req, const struct 
 	return 0;
 }
 
+void place_fds_close(struct place_fds *fds)
+{
+	fds->n = 0;
+}
+
 int place_epoch(struct tribd *d, const struct job *job, uint16_t rank, pid_t pid,
 		const struct trib_attach_epoch *req)
 {

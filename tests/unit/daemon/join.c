@@ -341,6 +341,24 @@ static void gone__is_read_off_the_slots(void)
 	expect_eq(aborts, SESSION_ABORTS);
 }
 
+/* The row outlives a tribd, and the file may be an older one. */
+static void row__keeps_the_newest_epoch(void)
+{
+	start(false);
+	join_as(0, 0, 100);
+	expect_eq(T.row.last_epoch, 0);
+	join_as(1, 1, 101);
+	expect_eq(T.row.last_epoch, 1);
+	clock_ns += 100000000;
+	join_as(1, 1, 201);
+	expect_eq(T.row.epoch, 0);
+	expect_eq(T.row.last_epoch, 1);
+	clock_ns += 100000000;
+	join_as(0, 0, 200);
+	expect_eq(T.row.epoch, 2);
+	expect_eq(T.row.last_epoch, 2);
+}
+
 static void adopt__running_epoch_goes_on(void)
 {
 	setup(false);
@@ -466,6 +484,7 @@ int main(void)
 	run(abort__goes_where_data_goes);
 	run(gone__is_read_off_the_slots);
 	run(full_disk__all_wait_and_the_parent_is_not_asked);
+	run(row__keeps_the_newest_epoch);
 	run(adopt__running_epoch_goes_on);
 	run(adopt__waiting_children_are_asked_to_repeat);
 	run(adopt__inner_node_leaves_by_the_nonce_it_joined_with);

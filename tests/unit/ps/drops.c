@@ -40,7 +40,7 @@ static void packets__that_are_wrong_are_dropped_for_a_reason(void)
 	make_raw();
 	raw_len = 39;
 	expect_drop(PS_DROP_SHORT, true);
-	make_raw()->version = 2;
+	make_raw()->version = TRIB_WIRE_VERSION + 1;
 	expect_drop(PS_DROP_VERSION, true);
 	make_raw()->nval = htobe16(NVAL - 16);
 	expect_drop(PS_DROP_LENGTH, true);

@@ -62,34 +62,20 @@ static void parent_text(const json_t *t, char *buf, size_t size)
 		snprintf(buf, size, "-");
 }
 
-static void local_list(const json_t *t, bool pids, char *buf, size_t size)
+static void local_text(const json_t *t, char *buf, size_t size)
 {
 	const json_t *l;
 	size_t i, at = 0;
-	char pid[32];
 	int n;
 
 	snprintf(buf, size, "-");
 	json_array_foreach(json_object_get(t, "local"), i, l) {
-		pid[0] = '\0';
-		if (pids && jnum(l, "pid"))
-			snprintf(pid, sizeof(pid), " (pid %u)", (unsigned int)jnum(l, "pid"));
-		n = snprintf(buf + at, size - at, "%s%u%s", at ? pids ? ", " : "," : "",
-			     (unsigned int)jnum(l, "rank"), pid);
+		n = snprintf(buf + at, size - at, "%s%u", at ? "," : "",
+			     (unsigned int)jnum(l, "rank"));
 		if (n < 0 || (size_t)n >= size - at)
 			break;
 		at += (size_t)n;
 	}
-}
-
-static void local_text(const json_t *t, char *buf, size_t size)
-{
-	local_list(t, false, buf, size);
-}
-
-static void local_pids_text(const json_t *t, char *buf, size_t size)
-{
-	local_list(t, true, buf, size);
 }
 
 static void missing_text(const json_t *t, char *buf, size_t size)
@@ -172,7 +158,7 @@ static const struct out_col details[] = {
 	{.title = "joined", .text = joined_text},
 	{.title = "missing", .text = missing_text},
 	{.title = "parent", .text = parent_text},
-	{.title = "local ranks", .text = local_pids_text},
+	{.title = "local ranks", .text = local_text},
 	{.title = "down faces", .key = "down"},
 	{.title = "slots", .text = slots_text},
 	{.title = "groups", .text = groups_text},
@@ -222,14 +208,40 @@ static const struct out_col children[] = {
 	{.key = "chunk", .right = true},
 };
 
-static void show_children(const json_t *tree)
+static void pid_text(const json_t *l, char *buf, size_t size)
 {
-	const json_t *list = json_object_get(tree, "children");
+	if (jnum(l, "pid"))
+		snprintf(buf, size, "%u", (unsigned int)jnum(l, "pid"));
+	else
+		snprintf(buf, size, "-");
+}
 
+static void why_text(const json_t *l, char *buf, size_t size)
+{
+	snprintf(buf, size, "%s", *jstr(l, "why") ? jstr(l, "why") : "-");
+}
+
+static const struct out_col locals[] = {
+	{.title = "local rank", .key = "rank", .right = true},
+	{.title = "pid", .text = pid_text, .right = true},
+	{.title = "sends by", .key = "way"},
+	{.title = "XDP sent (it says)", .key = "carried", .right = true},
+	{.title = "why not XDP", .text = why_text},
+};
+
+static void show_list(const json_t *list, const struct out_col *cols, size_t n)
+{
 	if (!json_array_size(list))
 		return;
 	putchar('\n');
-	out_print_table(stdout, "", list, children, sizeof(children) / sizeof(children[0]));
+	out_print_table(stdout, "", list, cols, n);
+}
+
+static void show_more(const json_t *tree)
+{
+	show_list(json_object_get(tree, "children"), children,
+		  sizeof(children) / sizeof(children[0]));
+	show_list(json_object_get(tree, "local"), locals, sizeof(locals) / sizeof(locals[0]));
 }
 
 static const struct cli_kind kind = {
@@ -243,7 +255,7 @@ static const struct cli_kind kind = {
 	.shown = "children parent up_child local slot0 slots group_down group_all "
 		 "group_up joined relay next workers cap age_ms held live ps "
 		 "ps_port hops group weight",
-	.more = show_children,
+	.more = show_more,
 };
 
 static int tree_show(struct cli *c, int argc, char **argv)

@@ -66,6 +66,26 @@ static void check_tree(struct doctor *d, const json_t *t)
 			    jstr(t, "job"), jstr(t, "parent"));
 }
 
+/* Say how the ranks of this host send: no fault, but the reason why it is not faster. */
+static void check_ways(struct doctor *d, const json_t *t)
+{
+	const json_t *l;
+	char what[32];
+	size_t i;
+
+	doctor_text(what, sizeof(what), "%u", (unsigned int)jnum(t, "id"));
+	json_array_foreach(json_object_get(t, "local"), i, l) {
+		if (!strcmp(jstr(l, "way"), "reflex"))
+			doctor_note(d, DOCTOR_OK, "way", what, NULL,
+				    "job %s: rank %u sends by XDP, in the frames of results",
+				    jstr(t, "job"), (unsigned int)jnum(l, "rank"));
+		else if (*jstr(l, "way"))
+			doctor_note(d, DOCTOR_OK, "way", what, NULL,
+				    "job %s: rank %u sends by socket: %s", jstr(t, "job"),
+				    (unsigned int)jnum(l, "rank"), jstr(l, "why"));
+	}
+}
+
 void doctor_jobs(struct doctor *d)
 {
 	const json_t *job, *t;
@@ -83,6 +103,7 @@ void doctor_jobs(struct doctor *d)
 			n++;
 			check_world(d, job, t);
 			check_tree(d, t);
+			check_ways(d, t);
 		}
 		if (!n)
 			doctor_note(d, DOCTOR_WARN, "job", jstr(job, "name"), "trib tree add",

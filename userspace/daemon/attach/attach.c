@@ -138,7 +138,7 @@ static bool on_hello(struct tribd *d, struct conn *c, const struct trib_attach_r
 	struct trib_attach_rep rep;
 	struct place_fds fds;
 	struct job *job = NULL;
-	int err;
+	int err, sent;
 
 	memset(&rep, 0, sizeof(rep));
 	rep.magic = TRIB_ATTACH_MAGIC;
@@ -155,7 +155,9 @@ static bool on_hello(struct tribd *d, struct conn *c, const struct trib_attach_r
 	} else {
 		log_info("process %d (uid %u): %s", (int)c->peer.pid, c->peer.uid, rep.text);
 	}
-	return !conn_reply(c, &rep, sizeof(rep), &fds) && !err;
+	sent = conn_reply(c, &rep, sizeof(rep), &fds);
+	place_fds_close(&fds);
+	return !sent && !err;
 }
 
 /* Limit requests: each may write a row and the state file. */

@@ -19,11 +19,17 @@ unsigned int attach_count(struct tribd *d, const struct job *job);
 
 /* --- place.c: ranks and their parameters; knows no sockets */
 
-/* Descriptors that go with a reply: one per tree, and the ring. */
+/*
+ * Descriptors that go with a reply: one per tree, and the ring. The first @own are of who
+ * has this struct, and place_fds_close() closes them; the ring is deliver.c's.
+ */
 struct place_fds {
 	unsigned int n;
+	unsigned int own;
 	int fd[TRIB_ATTACH_TREES + 1];
 };
+
+void place_fds_close(struct place_fds *fds);
 
 /*
  * Process @pid of user @uid, as it was when it connected. @pidfd: from admin_pidfd();
@@ -36,7 +42,7 @@ struct place_peer {
 };
 
 /*
- * Check a HELLO of @peer, and give it a rank. Fill in @rep, @fds (borrowed) and @job.
+ * Check a HELLO of @peer, and give it a rank. Fill in @rep, @fds and @job.
  * 0, or -errno with @rep->text; then nothing has changed.
  */
 int place_take(struct tribd *d, const struct trib_attach_req *req, const struct place_peer *peer,

@@ -1,62 +1,48 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The maps that deliver results to the ranks of this host: one frozen array of
- * cells per tree, one ring buffer per rank, and the rows by which the data
- * plane finds them. Pinned outer maps hold references, so a new tribd finds
+ * Memory that the ranks of this host share with the data plane: a ring buffer for each
+ * rank, an array of cells for each rank and tree (cells.c), and the rows by which the
+ * data plane finds them. Pinned outer maps hold references, so a new tribd finds
  * them there and continues.
  */
 #include <bpf/bpf.h>
-#include <bpf/btf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "attach.h"
+#include "cells.h"
 #include "daemon/load/bpf_load.h"
 #include "deliver.h"
+#include "reflex.h"
 
-/* Ring buffers by number; -1: the number is free. Number 0 is never used. */
+/*
+ * Ring buffers by number; -1: the number is free. Number 0 is never used. @none_fd: an
+ * array without cells, for the rows of ranks that have left.
+ */
 struct deliver {
+	int none_fd;
 	unsigned int nrings;
 	int ring_fd[];
 };
 
-/* tree.deliver */
+/* tree.deliver: N of the tree, the same for all trees of a job. */
 struct delivery {
-	int cells_fd;
+	uint32_t n;
 };
 
-/* The cells of @t; NULL: none. */
+/* NULL: @t delivers to no rank. */
 static struct delivery *delivery_of(const struct tree *t)
 {
 	return t->kind == TREE_DEDICATED ? t->dedicated.deliver : NULL;
 }
 
-int deliver_init(struct tribd *d)
-{
-	unsigned int i, n = d->config.nrings;
-	struct deliver *dl;
-
-	dl = malloc(sizeof(*dl) + n * sizeof(dl->ring_fd[0]));
-	if (!dl)
-		return -ENOMEM;
-	dl->nrings = n;
-	for (i = 0; i < n; i++)
-		dl->ring_fd[i] = -1;
-	d->deliver = dl;
-	return 0;
-}
-
 static void delivery_free(struct tree *t)
 {
-	struct delivery *dv = delivery_of(t);
-
-	if (!dv)
-		return;
-	if (dv->cells_fd >= 0)
-		close(dv->cells_fd);
-	free(dv);
-	t->dedicated.deliver = NULL;
+	free(delivery_of(t));
+	if (t->kind == TREE_DEDICATED)
+		t->dedicated.deliver = NULL;
 }
 
 void deliver_exit(struct tribd *d)
@@ -72,6 +58,7 @@ void deliver_exit(struct tribd *d)
 	for (i = 0; i < dl->nrings; i++)
 		if (dl->ring_fd[i] >= 0)
 			close(dl->ring_fd[i]);
+	close(dl->none_fd);
 	free(dl);
 	d->deliver = NULL;
 }
@@ -88,124 +75,78 @@ static int inner_fd(int outer, uint32_t nr)
 	return fd < 0 ? -errno : fd;
 }
 
-/* --- cells */
+/* --- rows */
 
-static uint32_t cell_size(const struct tribd *d)
+static int row_load(struct tribd *d, uint32_t nr, struct trib_deliver *row)
 {
-	return (uint32_t)sizeof(struct trib_cell) + 4 * d->config.nval - 4 * TRIB_NVAL;
+	return bpf_map_lookup_elem(d->map[MAP_DELIVERS], &nr, row) ? -errno : 0;
 }
 
-/* The outer map takes only arrays whose BTF is like that of its template. */
-static int cells_create(struct tribd *d, const struct tree *t)
+static int row_store(struct tribd *d, const struct tree *t)
 {
-	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE | BPF_F_INNER_MAP, );
-	int key, fd, err;
-
-	key = d->btf ? btf__find_by_name_kind(d->btf, "unsigned int", BTF_KIND_INT) : -ENOENT;
-	opts.btf_value_type_id = bpf_btf_struct(d, "trib_cell");
-	if (key > 0 && opts.btf_value_type_id) {
-		opts.btf_fd = (uint32_t)btf__fd(d->btf);
-		opts.btf_key_type_id = (uint32_t)key;
-	} else {
-		opts.btf_value_type_id = 0;
-	}
-	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "trib_cells", sizeof(uint32_t), cell_size(d),
-			    2 * t->job->window, &opts);
-	if (fd < 0)
-		return -errno;
-	/* A process with a descriptor of a frozen array can only read. */
-	if (bpf_map_freeze(fd)) {
-		err = -errno;
-		close(fd);
-		return err;
-	}
-	return fd;
-}
-
-static int cells_publish(struct tribd *d, const struct tree *t, int fd)
-{
-	uint32_t nr = t->id;
-
-	return bpf_map_update_elem(d->map[MAP_CELLS], &nr, &fd, BPF_ANY) ? -errno : 0;
-}
-
-/* Open the cells of a former tribd, if they are what we would make. */
-static int cells_adopt(struct tribd *d, const struct tree *t)
-{
-	struct bpf_map_info info = {0};
-	uint32_t len = sizeof(info);
-	int fd = inner_fd(d->map[MAP_CELLS], t->id);
-
-	if (fd < 0)
-		return fd;
-	if (bpf_obj_get_info_by_fd(fd, &info, &len) || info.max_entries != 2 * t->job->window) {
-		close(fd);
-		return -ENOENT;
-	}
-	return fd;
-}
-
-/*
- * Note the newest epoch in the cells: a process that attaches names it in its
- * JOINs, so that the next one has another number.
- */
-static int cells_trace(struct tribd *d, struct tree *t, int fd)
-{
-	struct trib_cell *cell = malloc(cell_size(d));
-	uint32_t nr;
-	int err = 0;
-
-	if (!cell)
-		return -ENOMEM;
-	for (nr = 0; !err && nr < 2 * t->job->window; nr++) {
-		if (bpf_map_lookup_elem(fd, &nr, cell))
-			err = -errno;
-		else if (cell->id >> 32 > t->traced)
-			t->traced = (uint32_t)(cell->id >> 32);
-	}
-	free(cell);
-	return err;
-}
-
-int deliver_cells_fd(const struct tree *t)
-{
-	const struct delivery *dv = delivery_of(t);
-
-	return dv ? dv->cells_fd : -1;
-}
-
-/* --- the row */
-
-/* Write the ranks that have a ring, in the order of t->local. */
-static int row_store(struct tribd *d, struct tree *t)
-{
-	struct trib_deliver row;
+	struct trib_deliver row = {
+		.cell_mask = delivery_of(t)->n - 1,
+		.nrank = t->nlocal,
+	};
 	uint32_t nr = t->id;
 	unsigned int i;
 
-	/* Keep next and unrung. A race with BPF costs one record too many. */
-	if (bpf_map_lookup_elem(d->map[MAP_DELIVERS], &nr, &row))
-		return -errno;
-	row.cell_mask = 2 * t->job->window - 1;
-	row.nring = 0;
 	for (i = 0; i < t->nlocal; i++) {
-		if (!t->local[i].ring)
-			continue;
-		row.ring[row.nring] = t->local[i].ring;
-		row.rank[row.nring++] = t->local[i].rank;
+		row.ring[i] = t->local[i].ring;
+		row.rank[i] = t->local[i].rank;
 	}
-	for (i = row.nring; i < TRIB_RINGS_MAX; i++)
-		row.ring[i] = row.rank[i] = 0;
+	reflex_fill(d, t, &row.reflex, NULL);
 	return bpf_map_update_elem(d->map[MAP_DELIVERS], &nr, &row, BPF_ANY) ? -errno : 0;
 }
 
-static void row_clear(struct tribd *d, const struct tree *t)
+static void row_clear(struct tribd *d, uint32_t nr)
 {
 	static const struct trib_deliver none;
-	uint32_t nr = t->id;
+	unsigned int i;
 
 	bpf_map_update_elem(d->map[MAP_DELIVERS], &nr, &none, BPF_ANY);
-	bpf_map_delete_elem(d->map[MAP_CELLS], &nr);
+	for (i = 0; i < TRIB_RINGS_MAX; i++)
+		cells_clear(d, TRIB_CELLS_ROW(nr, i));
+}
+
+/* Clear what trees left that the state file does not name. */
+static void rows_sweep(struct tribd *d)
+{
+	struct trib_deliver row;
+	uint32_t nr;
+
+	for (nr = 0; d->adopted && nr < d->config.ndelivers; nr++)
+		if (!tree_find(d, (uint16_t)nr) && !row_load(d, nr, &row) && row.nrank)
+			row_clear(d, nr);
+}
+
+static uint32_t cells_row(const struct tree *t, const struct local *l)
+{
+	return TRIB_CELLS_ROW(t->id, (uint32_t)(l - t->local));
+}
+
+int deliver_init(struct tribd *d)
+{
+	unsigned int i, n = d->config.nrings;
+	struct deliver *dl;
+	int fd;
+
+	dl = malloc(sizeof(*dl) + n * sizeof(dl->ring_fd[0]));
+	if (!dl)
+		return -ENOMEM;
+	fd = cells_make(d, 0);
+	if (fd < 0) {
+		log_error("cannot make an array of cells: %s", strerror(-fd));
+		free(dl);
+		return fd;
+	}
+	dl->none_fd = fd;
+	dl->nrings = n;
+	for (i = 0; i < n; i++)
+		dl->ring_fd[i] = -1;
+	d->deliver = dl;
+	rows_sweep(d);
+	return 0;
 }
 
 /* --- rings */
@@ -261,22 +202,6 @@ static void ring_adopt(struct tribd *d, struct local *l, uint32_t nr)
 		dl->ring_fd[nr] = -1;
 }
 
-static void rings_adopt(struct tribd *d, struct tree *t)
-{
-	struct trib_deliver row;
-	uint32_t nr = t->id;
-	struct local *l;
-	unsigned int i;
-
-	if (bpf_map_lookup_elem(d->map[MAP_DELIVERS], &nr, &row))
-		return;
-	for (i = 0; i < row.nring && i < TRIB_RINGS_MAX; i++) {
-		l = tree_local(t, (uint16_t)row.rank[i]);
-		if (l)
-			ring_adopt(d, l, row.ring[i]);
-	}
-}
-
 /* --- ranks */
 
 static void rank_set_ring(struct tribd *d, struct job *job, uint16_t rank, uint32_t nr)
@@ -315,34 +240,166 @@ static uint32_t rank_ring(struct tribd *d, struct job *job, uint16_t rank)
 	return 0;
 }
 
-int deliver_rank_add(struct tribd *d, struct job *job, uint16_t rank)
+/* Find a tree of @job that has an attached rank; NULL: none has. */
+static const struct tree *job_attached(struct tribd *d, struct job *job)
 {
-	int nr;
+	struct tree *t = NULL;
+	unsigned int i;
+
+	while ((t = tree_next_of_job(d, job, t)))
+		for (i = 0; delivery_of(t) && i < t->nlocal; i++)
+			if (t->local[i].ring)
+				return t;
+	return NULL;
+}
+
+/*
+ * N of @job: of its attached ranks, because rows have one N for all; else of its trees
+ * that a process would get now.
+ */
+static uint32_t job_cells(struct tribd *d, struct job *job)
+{
+	const struct tree *has = job_attached(d, job);
+	struct tree *t = NULL;
+	unsigned int n = 0;
+
+	if (has)
+		return delivery_of(has)->n;
+	while ((t = tree_next_of_job(d, job, t)))
+		n += delivery_of(t) && !t->held;
+	return cells_count(d, job->window, n);
+}
+
+/* Make the arrays of @rank, one for each tree that it gets. */
+static int arrays_make(struct tribd *d, struct job *job, uint16_t rank, uint32_t *row,
+		       struct place_fds *fds)
+{
+	uint32_t n = job_cells(d, job);
+	struct tree *t = NULL;
+	struct local *l;
+	int fd;
+
+	while ((t = tree_next_of_job(d, job, t))) {
+		if (!delivery_of(t))
+			continue;
+		delivery_of(t)->n = n;
+		l = tree_local(t, rank);
+		if (!l || t->held)
+			continue;
+		fd = fds->n < TRIB_ATTACH_TREES ? cells_make(d, n) : -E2BIG;
+		if (fd < 0)
+			return fd;
+		row[fds->n] = cells_row(t, l);
+		fds->fd[fds->n++] = fd;
+		fds->own = fds->n;
+	}
+	return 0;
+}
+
+int deliver_rank_add(struct tribd *d, struct job *job, uint16_t rank, struct place_fds *fds)
+{
+	uint32_t row[TRIB_ATTACH_TREES];
+	int nr, err;
 
 	deliver_rank_del(d, job, rank);
+	err = arrays_make(d, job, rank, row, fds);
+	if (err)
+		return err;
 	nr = ring_new(d);
 	if (nr < 0)
 		return nr;
+	err = cells_publish(d, row, fds->fd, fds->n);
+	if (err) {
+		ring_free(d, (uint32_t)nr);
+		return err;
+	}
+	fds->fd[fds->n++] = d->deliver->ring_fd[nr];
 	rank_set_ring(d, job, rank, (uint32_t)nr);
-	return d->deliver->ring_fd[nr];
+	return 0;
+}
+
+/* List the rows of the arrays of @rank. */
+static unsigned int arrays_of(struct tribd *d, struct job *job, uint16_t rank, uint32_t *row)
+{
+	struct tree *t = NULL;
+	unsigned int n = 0;
+	struct local *l;
+
+	while ((t = tree_next_of_job(d, job, t))) {
+		l = tree_local(t, rank);
+		if (l && l->ring && delivery_of(t) && n < TRIB_ATTACH_TREES)
+			row[n++] = cells_row(t, l);
+	}
+	return n;
 }
 
 void deliver_rank_del(struct tribd *d, struct job *job, uint16_t rank)
 {
-	uint32_t nr = rank_ring(d, job, rank);
+	uint32_t nr = rank_ring(d, job, rank), row[TRIB_ATTACH_TREES];
+	unsigned int n;
 
 	if (!nr)
 		return;
-	/* Rows first, so that no program writes to the ring that goes. */
+	n = arrays_of(d, job, rank, row);
+	/* Rows first, so that no program writes to the arrays and the ring that go. */
 	rank_set_ring(d, job, rank, 0);
+	bpf_quiesce(d);
+	cells_take(d, row, n, d->deliver->none_fd);
 	ring_free(d, nr);
+}
+
+uint32_t deliver_cells(const struct tree *t)
+{
+	return delivery_of(t) ? delivery_of(t)->n : 0;
+}
+
+uint64_t deliver_carried(struct tribd *d, const struct tree *t, const struct local *l)
+{
+	return l->ring && delivery_of(t) ? cells_carried(d, cells_row(t, l), delivery_of(t)->n) : 0;
 }
 
 /* --- trees */
 
+/* True if @n is a number of cells that cells_count() may give for @job. */
+static bool is_count(const struct tribd *d, const struct job *job, uint64_t n)
+{
+	return n && !(n & (n - 1)) && n <= cells_count(d, job->window, 1) &&
+	       n >= cells_count(d, job->window, UINT32_MAX);
+}
+
+/*
+ * Go on with the ranks that a former tribd had. If anything of one does not fit, its
+ * process must attach again: it loses its ring in all trees.
+ */
+static void ranks_adopt(struct tribd *d, struct tree *t)
+{
+	struct trib_deliver row;
+	uint64_t n;
+	unsigned int i;
+
+	if (row_load(d, t->id, &row))
+		return;
+	n = row.cell_mask + 1ull;
+	for (i = 0; i < t->nlocal && i < row.nrank; i++) {
+		struct local *l = &t->local[i];
+
+		if (!row.ring[i] || row.rank[i] != l->rank)
+			continue;
+		if (!job_attached(d, t->job) && is_count(d, t->job, n))
+			delivery_of(t)->n = (uint32_t)n;
+		ring_adopt(d, l, row.ring[i]);
+		if (l->ring && n == delivery_of(t)->n && cells_fit(d, cells_row(t, l), (uint32_t)n))
+			continue;
+		log_warn("tree %u: the cells of rank %u do not fit: its process must attach again",
+			 t->id, l->rank);
+		deliver_rank_del(d, t->job, l->rank);
+	}
+}
+
 int deliver_tree_prepare(struct tribd *d, struct tree *t, bool adopted)
 {
 	struct delivery *dv;
+	unsigned int i;
 	int err;
 
 	if (t->kind != TREE_DEDICATED || !t->nlocal)
@@ -351,28 +408,29 @@ int deliver_tree_prepare(struct tribd *d, struct tree *t, bool adopted)
 	if (!dv)
 		return -ENOMEM;
 	t->dedicated.deliver = dv;
-	dv->cells_fd = adopted ? cells_adopt(d, t) : -ENOENT;
-	if (dv->cells_fd < 0) {
-		dv->cells_fd = cells_create(d, t);
-		err = dv->cells_fd < 0 ? dv->cells_fd : cells_publish(d, t, dv->cells_fd);
-		if (err)
-			goto fail;
-	} else {
-		err = cells_trace(d, t, dv->cells_fd);
-		if (err)
-			goto fail;
-		rings_adopt(d, t);
-	}
+	dv->n = job_cells(d, t->job);
+	if (adopted)
+		ranks_adopt(d, t);
 	err = row_store(d, t);
 	if (err)
 		goto fail;
+	for (i = 0; i < TRIB_RINGS_MAX; i++)
+		if (i >= t->nlocal || !t->local[i].ring)
+			cells_clear(d, TRIB_CELLS_ROW(t->id, i));
 	t->row.deliver = t->id;
 	return 0;
 fail:
-	log_error("tree %u: cannot make the cells for delivery: %s", t->id, strerror(-err));
-	row_clear(d, t);
+	log_error("tree %u: cannot write its deliver row: %s", t->id, strerror(-err));
 	delivery_free(t);
 	return err;
+}
+
+void deliver_tree_changed(struct tribd *d, struct tree *t)
+{
+	int err = delivery_of(t) ? row_store(d, t) : 0;
+
+	if (err)
+		log_error("tree %u: cannot write its deliver row: %s", t->id, strerror(-err));
 }
 
 void deliver_tree_gone(struct tribd *d, struct tree *t)
@@ -385,7 +443,7 @@ void deliver_tree_gone(struct tribd *d, struct tree *t)
 	for (i = 0; i < t->nlocal; i++)
 		if (t->local[i].ring)
 			deliver_rank_del(d, t->job, t->local[i].rank);
-	row_clear(d, t);
+	row_clear(d, t->id);
 	delivery_free(t);
 	t->row.deliver = TRIB_NONE;
 }

@@ -1,29 +1,36 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Cells of trees and rings of ranks of this host. */
+/* Cells and rings of the ranks of this host. */
 #ifndef TRIBD_DELIVER_H
 #define TRIBD_DELIVER_H
 
 #include "daemon/tree/tree.h"
 
+struct place_fds;
+
 /*
- * Give @rank a new ring buffer, free an older one, and enter it in all trees of
- * @job on this host. Return: a descriptor, owned by deliver.c; -errno.
+ * Give @rank a new ring buffer and new arrays of cells, take older ones away, and enter
+ * them in all trees of @job on this host that are not held. 0, or -errno. @fds: the
+ * arrays by ascending tree, then the ring; also after an error, the caller closes its own.
  */
-int deliver_rank_add(struct tribd *d, struct job *job, uint16_t rank);
-/* Free the ring buffer of @rank, if it has one. */
+int deliver_rank_add(struct tribd *d, struct job *job, uint16_t rank, struct place_fds *fds);
+/* Take ring and arrays of @rank away, if it has them. Its process may keep them mapped. */
 void deliver_rank_del(struct tribd *d, struct job *job, uint16_t rank);
-/* The frozen cells of @t; deliver.c owns the descriptor. -1: none. */
-int deliver_cells_fd(const struct tree *t);
+/* N of the arrays of @t, the same for all trees of a job with an attached rank. */
+uint32_t deliver_cells(const struct tree *t);
+/* GRADs that XDP sent for rank @l of @t, as the rank's own desk has it; 0: not attached. */
+uint64_t deliver_carried(struct tribd *d, const struct tree *t, const struct local *l);
 
 int deliver_init(struct tribd *d);
 void deliver_exit(struct tribd *d);
 /*
- * Hook: make the cells and set row.deliver (number = tree id) before the row is
+ * Hook: write the deliver row and set row.deliver (number = tree id) before the row is
  * visible, for dedicated trees with local ranks. @adopted: row.deliver is what
- * the map holds. 0 or -errno.
+ * the map holds, and ranks may be attached. 0 or -errno.
  */
 int deliver_tree_prepare(struct tribd *d, struct tree *t, bool adopted);
-/* Hook: free the cells, after the row was cleared and bpf_quiesce(). */
+/* Hook: a face of @t changed; write the deliver row again. */
+void deliver_tree_changed(struct tribd *d, struct tree *t);
+/* Hook: forget the ranks, after the row was cleared and bpf_quiesce(). */
 void deliver_tree_gone(struct tribd *d, struct tree *t);
 
 #endif /* TRIBD_DELIVER_H */

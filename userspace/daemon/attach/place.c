@@ -9,11 +9,13 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/name.h"
 #include "daemon/core/admin.h"
 #include "attach.h"
 #include "deliver.h"
+#include "reflex.h"
 #include "daemon/session/join.h"
 #include "worker_tell.h"
 
@@ -128,10 +130,11 @@ static void addr_copy(__be32 to[4], const struct in6_addr *from)
 	memcpy(to, from, sizeof(*from));
 }
 
-static void fill_tree(const struct tree *t, const struct local *l, bool mapped,
-		      struct trib_attach_tree *at)
+static void fill_tree(const struct tribd *d, const struct tree *t, const struct local *l,
+		      bool mapped, struct trib_attach_tree *at)
 {
 	const struct face *f, *group;
+	struct trib_reflex reflex;
 
 	at->weight = t->weight;
 	if (t->kind == TREE_WORKERS) {
@@ -163,6 +166,8 @@ static void fill_tree(const struct tree *t, const struct local *l, bool mapped,
 	if (mapped) {
 		at->recv_port = 0;
 		memset(at->mcast_addr, 0, sizeof(at->mcast_addr));
+		if (!reflex_fill(d, t, &reflex, NULL))
+			at->flags |= TRIB_ATTACH_REFLEX;
 	}
 }
 
@@ -199,7 +204,7 @@ static int delivery_choose(struct tribd *d, struct job *job, uint32_t flags, boo
 }
 
 static int fill_trees(struct tribd *d, struct job *job, uint32_t flags, bool mapped,
-		      struct trib_attach_rep *rep, struct place_fds *fds)
+		      struct trib_attach_rep *rep)
 {
 	struct tree *t = NULL;
 
@@ -211,13 +216,11 @@ static int fill_trees(struct tribd *d, struct job *job, uint32_t flags, bool map
 		if (rep->ntree == TRIB_ATTACH_TREES)
 			return place_refuse(rep, -E2BIG, "job '%s' has more than %u trees here",
 					    job->name, TRIB_ATTACH_TREES);
-		fill_tree(t, l, mapped, &rep->tree[rep->ntree++]);
+		fill_tree(d, t, l, mapped, &rep->tree[rep->ntree++]);
 		if (t->last_epoch > rep->epoch)
 			rep->epoch = t->last_epoch;
 		if (t->traced > rep->epoch)
 			rep->epoch = t->traced;
-		if (mapped)
-			fds->fd[fds->n++] = deliver_cells_fd(t);
 	}
 	return 0;
 }
@@ -249,17 +252,32 @@ static void rank_set_pid(struct tribd *d, struct job *job, uint16_t rank, uint32
 	}
 }
 
-static int take_ring(struct tribd *d, struct job *job, struct trib_attach_rep *rep,
+void place_fds_close(struct place_fds *fds)
+{
+	while (fds->own)
+		close(fds->fd[--fds->own]);
+	fds->n = 0;
+}
+
+static int take_maps(struct tribd *d, struct job *job, struct trib_attach_rep *rep,
 		     struct place_fds *fds)
 {
-	int fd = deliver_rank_add(d, job, rep->rank);
+	int err = deliver_rank_add(d, job, rep->rank, fds);
 
-	if (fd < 0)
-		return place_refuse(rep, fd, "no ring buffer for rank %u: %s", rep->rank,
-				    strerror(-fd));
-	fds->fd[fds->n++] = fd;
+	if (err) {
+		place_fds_close(fds);
+		return place_refuse(rep, err, "no memory shared with XDP for rank %u: %s",
+				    rep->rank, strerror(-err));
+	}
 	rep->flags = TRIB_ATTACH_MAPPED;
 	return 0;
+}
+
+static void fill_cells(struct tribd *d, struct trib_attach_rep *rep)
+{
+	const struct tree *t = rep->ntree ? tree_find(d, rep->tree[0].tree) : NULL;
+
+	rep->ncell = t ? deliver_cells(t) : 0;
 }
 
 /* The name is logged: refuse bytes that could fake a log line. */
@@ -311,16 +329,18 @@ int place_take(struct tribd *d, const struct trib_attach_req *req, const struct 
 	if (!err)
 		err = delivery_choose(d, job, req->flags, &mapped, rep);
 	if (!err)
-		err = fill_trees(d, job, req->flags, mapped, rep, fds);
+		err = fill_trees(d, job, req->flags, mapped, rep);
 	if (err)
 		return err;
 	fill_job(d, job, rep);
 	if (mapped && !resume)
-		err = take_ring(d, job, rep, fds);
-	else
-		fds->n = 0;
+		err = take_maps(d, job, rep, fds);
+	else if (!resume) /* of a process that a former tribd had */
+		deliver_rank_del(d, job, rep->rank);
 	if (err)
 		return err;
+	if (mapped)
+		fill_cells(d, rep);
 	/*
 	 * A process that resumes without a ring names its trees by their
 	 * epochs.

@@ -54,6 +54,7 @@ struct udp_packet;
  *                this tribd, with epoch, nonces and deliver number. 0 or
  *                -errno, which undoes the addition.
  * @tree_added:   the row of @t is in the map. 0 or -errno, which undoes it.
+ * @tree_changed: address, port or device of a face of @t changed; its row is written.
  * @tree_del:     @t is about to go; its row is still in the map.
  * @tree_gone:    the row is cleared, and no BPF program uses it any more.
  *
@@ -86,6 +87,7 @@ struct hooks {
 
 	int (*tree_prepare)(struct tribd *d, struct tree *t, bool adopted);
 	int (*tree_added)(struct tribd *d, struct tree *t, bool adopted);
+	void (*tree_changed)(struct tribd *d, struct tree *t);
 	void (*tree_del)(struct tribd *d, struct tree *t);
 	void (*tree_gone)(struct tribd *d, struct tree *t);
 

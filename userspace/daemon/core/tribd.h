@@ -73,6 +73,7 @@ struct options {
 	uint32_t ndn;	    /* entries of the PIT; 0: no NDN forwarder */
 	uint32_t ndn_cache; /* segments in its cache */
 	enum log_level log;
+	bool no_reflex; /* ranks send by sockets */
 	bool purge;
 	bool check; /* only say whether a start would succeed */
 };

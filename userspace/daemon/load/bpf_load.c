@@ -133,8 +133,9 @@ static uint32_t map_size(const struct trib_config *c, enum map_id id)
 	case MAP_MEMBERS:
 		return c->ngroups;
 	case MAP_DELIVERS:
-	case MAP_CELLS:
 		return c->ndelivers;
+	case MAP_CELLS:
+		return c->ndelivers * TRIB_RINGS_MAX;
 	case MAP_RINGS:
 		return c->nrings;
 	case MAP_REWRITES:

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/attach/deliver.h"
+#include "daemon/attach/reflex.h"
 #include "daemon/face/face.h"
 #include "nl.h"
 #include "daemon/tree/tree.h"
@@ -47,14 +49,29 @@ static int child_put(const struct tree *t, unsigned int i, const struct trib_lag
 	return 0;
 }
 
-static int local_put(const struct tree *t, const struct local *l, struct nl_msg *m)
+/* How GRADs of a rank leave, and the reason; how many XDP sent. */
+static int way_put(struct tribd *d, const struct tree *t, const struct local *l, struct nl_msg *m)
+{
+	struct reason why;
+	bool reflex = !reflex_rank(d, t, l, &why);
+
+	if (nla_put_u8(m, TRIB_A_CHILD_WAY, reflex ? TRIB_RANK_WAY_REFLEX : TRIB_RANK_WAY_SOCKET))
+		return -EMSGSIZE;
+	if (!reflex && nla_put_string(m, TRIB_A_CHILD_WHY, why.text))
+		return -EMSGSIZE;
+	if (l->ring && nla_put_u64(m, TRIB_A_CHILD_CARRIED, deliver_carried(d, t, l)))
+		return -EMSGSIZE;
+	return 0;
+}
+
+static int local_put(struct tribd *d, const struct tree *t, const struct local *l, struct nl_msg *m)
 {
 	struct nlattr *nest = nla_nest_start(m, TRIB_A_TREE_LOCAL);
 	int err = t->kind == TREE_WORKERS ? nla_put_u16(m, TRIB_A_CHILD_PORT, l->port)
 					  : nla_put_u16(m, TRIB_A_CHILD_INDEX, l->index);
 
 	if (!nest || err || nla_put_u16(m, TRIB_A_CHILD_RANK, l->rank) ||
-	    nla_put_u32(m, TRIB_A_CHILD_PID, (uint32_t)l->pid))
+	    nla_put_u32(m, TRIB_A_CHILD_PID, (uint32_t)l->pid) || way_put(d, t, l, m))
 		return -EMSGSIZE;
 	nla_nest_end(m, nest);
 	return 0;
@@ -141,7 +158,7 @@ static int tree_put(struct tribd *d, const struct tree *t, struct nl_msg *m)
 	for (i = 0; !err && i < t->nchild; i++)
 		err = child_put(t, i, lag, m);
 	for (i = 0; !err && i < t->nlocal; i++)
-		err = local_put(t, &t->local[i], m);
+		err = local_put(d, t, &t->local[i], m);
 	for (i = 0; !err && i < t->ndown; i++)
 		if (nla_put_string(m, TRIB_A_TREE_DOWN, t->down[i]->name))
 			err = -EMSGSIZE;

@@ -53,7 +53,7 @@ static void packet_send(struct tribd *d, const struct face *via, uint16_t port,
 /*
  * The state file has an epoch before its row has, and before anybody hears of
  * it: no restart can number another one the same. A leaf numbers none, and its
- * cells tell a restart which one ran (deliver.c): it goes on without the file.
+ * row tells a restart which one ran (on_save()): it goes on without the file.
  */
 static int on_keep(struct session *s, uint32_t epoch)
 {
@@ -82,6 +82,8 @@ static void on_save(struct session *s)
 		log_info("tree %u: epoch %u %s", t->id, s->epoch ? s->epoch : t->row.epoch,
 			 s->epoch ? "runs" : "has ended");
 	t->row.epoch = s->epoch;
+	if (s->epoch > t->row.last_epoch)
+		t->row.last_epoch = s->epoch;
 	t->row.parent.nonce = s->up_nonce;
 	for (i = 0; i < s->nchild; i++)
 		t->row.child[i].nonce = s->child[i].nonce;

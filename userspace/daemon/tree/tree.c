@@ -236,6 +236,8 @@ static bool row_adopt(struct tribd *d, struct tree *t)
 	    row.slot_mask != want.slot_mask || (row.flags ^ want.flags) & TRIB_TREE_SHARED)
 		return false;
 	t->row = row;
+	if (row.last_epoch > t->traced)
+		t->traced = row.last_epoch;
 	if (row.flags & TRIB_TREE_WIPED)
 		dedicated_wiped(d, t);
 	return true;
@@ -425,6 +427,7 @@ void tree_settle(struct tribd *d)
 			pool_faces_store(d, t);
 		if (memcmp(&old, &t->row, sizeof(old)))
 			tree_row_store(d, t);
+		d->hooks->tree_changed(d, t);
 	}
 	group_flush(d);
 }

@@ -59,8 +59,8 @@ struct tree {
 	uint8_t weight; /* share of messages, relative to other trees of the job */
 	/*
 	 * No epoch that ever ran is larger than the larger of these: the one
-	 * in the state file, and the newest in slots and cells that a former
-	 * tribd left.
+	 * in the state file, and the newest in slots and in the row that a
+	 * former tribd left.
 	 */
 	uint32_t last_epoch;
 	uint32_t traced;

@@ -60,6 +60,8 @@ static void block(struct trib *t, int kick_fd, uint64_t until)
 	uint64_t due = t->way->due(t), now;
 	struct timespec ts;
 
+	if (t->way->rest && !t->way->rest(t))
+		return;
 	if (!due || (until && until < due))
 		due = until;
 	t->poll_until = due;

@@ -53,6 +53,7 @@ struct trib_req;
  * @turn:  receive up to a batch, and do what is due. Return: the number of
  *         packets or results; fewer than TRIB_TUNE_RECV_BATCH mean that no more
  *         are there now.
+ * @rest:  as in struct trib_carrier.
  * @due:   the time of the next turn() at the latest; 0 = never.
  * @leave: take no more requests. If all requests succeeded, wait until no other
  *         rank needs this one; else cancel them and tell the others. Called for
@@ -68,6 +69,7 @@ struct trib_way {
 	int (*join)(struct trib *t);
 	int (*issue)(struct trib *t, const struct trib_call *call, struct trib_req **out);
 	int (*turn)(struct trib *t);
+	bool (*rest)(struct trib *t);
 	uint64_t (*due)(const struct trib *t);
 	void (*leave)(struct trib *t);
 	void (*count)(struct trib *t, struct trib_counters *c);

@@ -14,9 +14,12 @@
 
 #include "base/dtype.h"
 #include "tribd.h"
+#include "uapi/trib_cell.h"
 
 /* tribd answers at once, unless it is loading its programs. */
 #define ANSWER_MS 5000
+/* Far above what tribd makes: sizes in bytes must not overflow. */
+#define CELLS_MOST (1U << 20)
 
 static int peer_check(int fd)
 {
@@ -64,7 +67,7 @@ static bool tree_ok(const struct trib_attach_rep *r, const struct trib_attach_tr
 {
 	unsigned int i;
 
-	if (!a->port || a->flags & ~TRIB_ATTACH_SHARED)
+	if (!a->port || a->flags & ~(TRIB_ATTACH_SHARED | TRIB_ATTACH_REFLEX))
 		return false;
 	if (!(a->flags & TRIB_ATTACH_SHARED))
 		return a->child < TRIB_CHILDREN_MAX && !a->nhop;
@@ -89,6 +92,12 @@ static bool fmt_ok(const struct trib_attach_rep *r)
 	return true;
 }
 
+static bool cells_ok(const struct trib_attach_rep *r)
+{
+	return r->ncell >= 2u * r->window && r->ncell >= TRIB_CELLS_MIN && r->ncell <= CELLS_MOST &&
+	       !(r->ncell & (r->ncell - 1));
+}
+
 bool trib_tribd_rep_ok(const struct trib_attach_rep *r, size_t len)
 {
 	unsigned int i;
@@ -106,6 +115,8 @@ bool trib_tribd_rep_ok(const struct trib_attach_rep *r, size_t len)
 	for (i = 0; i < r->ntree; i++)
 		if (!tree_ok(r, &r->tree[i]))
 			return false;
+	if (r->flags & TRIB_ATTACH_MAPPED && !cells_ok(r))
+		return false;
 	/* tribd does not write results of shared trees into cells. */
 	for (i = 0; r->flags & TRIB_ATTACH_MAPPED && i < r->ntree; i++)
 		if (r->tree[i].flags & TRIB_ATTACH_SHARED)

@@ -74,6 +74,11 @@ static int engine_turn(struct trib *t)
 	return n;
 }
 
+static bool engine_rest(struct trib *t)
+{
+	return !t->transport->rest || t->transport->rest(t);
+}
+
 static uint64_t engine_due(const struct trib *t)
 {
 	return trib_engine_deadline(&t->eng);
@@ -112,6 +117,7 @@ static void engine_count(struct trib *t, struct trib_counters *c)
 		.rtt_min_us = path.rtt_min_us,
 		.window = path.window,
 		.last_count = n->last_count,
+		.carried = n->carried,
 	};
 }
 
@@ -122,6 +128,7 @@ const struct trib_way trib_by_engine = {
 	.join = engine_join,
 	.issue = engine_issue,
 	.turn = engine_turn,
+	.rest = engine_rest,
 	.due = engine_due,
 	.leave = engine_leave,
 	.count = engine_count,

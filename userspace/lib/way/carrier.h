@@ -45,6 +45,9 @@
  *
  * @recv:  receive up to a batch, and hand it to the engine. Return: the number
  *         of packets or events, or -errno if the carrier has failed for good.
+ *
+ * @rest:  prepare wake-ups; the caller polls next. Return: false if there is work: do not
+ *         poll. NULL: descriptors wake it.
  */
 struct trib_carrier {
 	const char *name;
@@ -56,6 +59,7 @@ struct trib_carrier {
 
 	int (*pollfds)(struct trib *t, struct pollfd *pfd);
 	int (*recv)(struct trib *t);
+	bool (*rest)(struct trib *t);
 };
 
 /*

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The mapped transport: tribd's XDP program writes results into cells, which
- * this process maps read-only. It writes all other packets for this rank into a
- * ring buffer, which also wakes the process. udp.c's socket sends, joins and
- * receives START.
- *
- * XDP writes a cell's id last, by an atomic exchange. It overwrites the cell of
- * chunk c with chunk c + 2W. That chunk needs a contribution of this rank, which
- * sends it only after it has consumed c. So results are used in place, and stay
- * as long as a peer may ask for them.
+ * The mapped transport: this process shares cells with tribd's XDP program
+ * (uapi/trib_cell.h). XDP writes results there, and sends what the engine leaves to it.
+ * It writes all other packets for this rank into a ring buffer, which also wakes the
+ * process. udp.c's socket sends the rest, joins and receives START.
  */
 #include <errno.h>
 #include <poll.h>
@@ -31,9 +26,7 @@
 
 /**
  * struct trib_xdp - see t->xdp
- * @cells:    one array per stream, @cells_len bytes each; NULL: not mapped.
- * @stride:   bytes of one cell.
- * @mask:     2W - 1.
+ * @cells:    cells and desk of each stream, @cells_len bytes each; NULL: not mapped.
  * @consumer: ring position up to which this process has read; it writes this.
  * @producer: ring position up to which XDP has written; the data begins one
  *            page later.
@@ -42,22 +35,14 @@
  * @turns:    calls of recv() since the ring was read.
  */
 struct trib_xdp {
-	const uint8_t *cells[TRIB_ATTACH_TREES];
+	void *cells[TRIB_ATTACH_TREES];
 	size_t cells_len;
-	size_t stride;
-	uint32_t mask;
 	unsigned long *consumer;
 	const unsigned long *producer;
 	size_t page;
 	struct trib_watch watch;
 	unsigned int turns;
 };
-
-static const struct trib_cell *cell_at(const struct trib_xdp *x, const struct trib_stream *s,
-				       uint32_t c)
-{
-	return (const void *)(x->cells[s->index] + (c & x->mask) * x->stride);
-}
 
 /* --- opening and closing */
 
@@ -67,11 +52,11 @@ static int map_cells(struct trib *t, struct trib_xdp *x)
 	unsigned int i;
 	void *p;
 
-	x->stride = sizeof(struct trib_cell) - 4 * TRIB_NVAL + 4ul * rep->nval;
-	x->mask = 2u * rep->window - 1;
-	x->cells_len = (x->mask + 1) * x->stride;
+	x->cells_len =
+		(rep->ncell + 1) * (sizeof(struct trib_cell) - 4 * TRIB_NVAL + 4ul * rep->nval);
 	for (i = 0; i < rep->ntree; i++) {
-		p = mmap(NULL, x->cells_len, PROT_READ, MAP_SHARED, t->place.cells_fd[i], 0);
+		p = mmap(NULL, x->cells_len, PROT_READ | PROT_WRITE, MAP_SHARED,
+			 t->place.cells_fd[i], 0);
 		if (p == MAP_FAILED)
 			return -errno;
 		x->cells[i] = p;
@@ -106,7 +91,7 @@ static void xdp_close(struct trib *t)
 	trib_watch_close(&x->watch);
 	for (i = 0; i < TRIB_ATTACH_TREES; i++)
 		if (x->cells[i])
-			munmap((void *)(uintptr_t)x->cells[i], x->cells_len);
+			munmap(x->cells[i], x->cells_len);
 	if (x->producer)
 		munmap((void *)(uintptr_t)x->producer, x->page + 2 * TRIB_RING_BYTES);
 	if (x->consumer)
@@ -139,18 +124,12 @@ static int xdp_open(struct trib *t)
 
 static int xdp_start(struct trib *t)
 {
-	const struct trib_attach_rep *rep = &t->place.rep;
 	unsigned int i;
 	int err;
 
 	for (i = 0; i < t->eng.nstream; i++) {
 		struct trib_stream *s = t->eng.stream[i];
 
-		if (s->window != rep->window || s->nval != rep->nval)
-			return trib_fail(
-				t, TRIB_ERR_SYSTEM, -EPROTO,
-				"tree %u: the relay's window is %u with %u values per chunk, but tribd here has %u and %u: use the same window and --values on all hosts",
-				s->tree, s->window, s->nval, rep->window, rep->nval);
 		err = trib_watch_epoch(t, &t->xdp->watch, s->tree, s->epoch);
 		if (err && !t->eng.dead)
 			trib_fail(t, TRIB_ERR_SYSTEM, err, "tribd refuses epoch %u of tree %u: %s",
@@ -171,55 +150,6 @@ static int xdp_pollfds(struct trib *t, struct pollfd *pfd)
 }
 
 /* --- receiving */
-
-static bool cell_has(const struct trib_stream *s, const struct trib_cell *cell, uint32_t c)
-{
-	return __atomic_load_n(&cell->id, __ATOMIC_ACQUIRE) == TRIB_CELL_ID(s->epoch, c);
-}
-
-/* Find the result of chunk @c in its cell. Return: false if it is not there. */
-static bool cell_read(const struct trib_xdp *x, const struct trib_stream *s, uint32_t c,
-		      struct trib_rx *rx)
-{
-	const struct trib_cell *cell = cell_at(x, s, c);
-
-	if (!cell_has(s, cell, c))
-		return false;
-	*rx = (struct trib_rx){
-		.type = TRIB_T_RESULT,
-		.flags = cell->flags,
-		.op = cell->op,
-		.fmt = cell->fmt,
-		.child = cell->last,
-		.nval = cell->nval,
-		.chunk = c,
-		.epoch = s->epoch,
-		.scale = cell->scale,
-		.v = cell->v,
-		.len = (uint32_t)(x->stride - offsetof(struct trib_cell, v)),
-	};
-	/* XDP checks nval; refuse values that reach past the cell. */
-	return trib_payload_len(rx->nval) <= rx->len;
-}
-
-/* Look into the cell of each chunk that the engine waits for. */
-static int scan(struct trib *t, struct trib_stream *s)
-{
-	uint64_t c, high = s->high;
-	struct trib_rx rx;
-	int n = 0;
-
-	for (c = s->una; c < high && !t->eng.dead; c++) {
-		/* Prefetch: another CPU has just written these cells. */
-		__builtin_prefetch(cell_at(t->xdp, s, (uint32_t)c + 2));
-		if (trib_chunk_state(s, c) != TRIB_CHUNK_SENT ||
-		    !cell_read(t->xdp, s, (uint32_t)c, &rx))
-			continue;
-		trib_rx(s, &rx);
-		n++;
-	}
-	return n;
-}
 
 static void rx_event(struct trib *t, const struct trib_event *ev)
 {
@@ -270,14 +200,13 @@ static int drain_ring(struct trib *t)
 	return n;
 }
 
-static int scan_all(struct trib *t)
+static int read_all(struct trib *t)
 {
 	unsigned int i;
 	int n = 0;
 
 	for (i = 0; i < t->eng.nstream; i++)
-		if (t->eng.stream[i]->epoch && t->eng.stream[i]->chunk)
-			n += scan(t, t->eng.stream[i]);
+		n += (int)trib_cells_read(t->eng.stream[i]);
 	return n;
 }
 
@@ -290,12 +219,12 @@ static int xdp_recv(struct trib *t)
 	struct trib_xdp *x = t->xdp;
 	int n, err;
 
-	n = scan_all(t);
+	n = read_all(t);
 	if (n && ++x->turns < TURNS)
 		return TRIB_TUNE_RECV_BATCH; /* call again: there may be more */
 	x->turns = 0;
 	n += drain_ring(t);
-	n += scan_all(t);
+	n += read_all(t);
 	err = trib_udp.recv(t);
 	if (err < 0)
 		return err;
@@ -310,23 +239,35 @@ static int xdp_send(struct trib_engine *eng, struct trib_stream *s, const struct
 	return trib_udp.ops.send(eng, s, iov, niov, seg);
 }
 
-static int xdp_result(struct trib_engine *eng, struct trib_stream *s, uint32_t chunk,
-		      struct trib_rx *rx)
+static int xdp_cells(struct trib_engine *eng, struct trib_stream *s, struct trib_cells *out)
 {
-	return cell_read(trib_of(eng)->xdp, s, chunk, rx) ? 0 : -ENOENT;
+	const struct trib *t = trib_of(eng);
+	const struct trib_attach_rep *rep = &t->place.rep;
+
+	*out = (struct trib_cells){
+		.base = t->xdp->cells[s->index],
+		.n = rep->ncell,
+		.reflex = rep->tree[s->index].flags & TRIB_ATTACH_REFLEX,
+	};
+	return 0;
+}
+
+static bool xdp_rest(struct trib *t)
+{
+	return trib_cells_rest(&t->eng);
 }
 
 const struct trib_carrier trib_xdp = {
 	.name = "xdp",
 	.ops =
 		{
-			.flags = TRIB_TRANSPORT_HOLDS,
 			.send = xdp_send,
-			.result = xdp_result,
+			.cells = xdp_cells,
 		},
 	.open = xdp_open,
 	.start = xdp_start,
 	.close = xdp_close,
 	.pollfds = xdp_pollfds,
 	.recv = xdp_recv,
+	.rest = xdp_rest,
 };
