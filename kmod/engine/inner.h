@@ -112,6 +112,11 @@ void trib_stream_queue(struct trib_stream *s, struct trib_part *p);
 void trib_stream_push(struct trib_stream *s);
 /* Send chunks in state TRIB_CHUNK_LATE for the first time. */
 void trib_stream_late(struct trib_stream *s);
+/* Is the cell of chunk @c free at the relays, and does it keep no result that others lack? */
+bool trib_stream_may_send(const struct trib_stream *s, uint64_t c);
+/* Describe chunk @c of a part. */
+struct trib_chunk *trib_stream_begin(struct trib_stream *s, struct trib_part *p, uint64_t c,
+				     enum trib_chunk_state state);
 
 /* --- packet.c: secrets ---------------------------------------------------------- */
 
@@ -219,8 +224,6 @@ void trib_cells_end(struct trib_stream *s);
 enum trib_cell_state trib_cells_state(const struct trib_stream *s, uint64_t c);
 /* May the cell of chunk @c be filled? */
 bool trib_cells_room(const struct trib_stream *s, uint64_t c);
-/* Have the results come that let chunk @c go? */
-bool trib_cells_free(const struct trib_stream *s, uint64_t c);
 /* Offer chunk @c, which is in its cell, to XDP. */
 void trib_cells_ready(struct trib_stream *s, uint64_t c);
 /* Take a ready chunk. Return: false if XDP has it. */

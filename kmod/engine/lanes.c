@@ -98,7 +98,8 @@ static uint32_t age(const struct trib_stream *s, uint64_t c)
 	return s->lanes.nread - trib_chunk(s, c)->tx;
 }
 
-bool trib_cells_free(const struct trib_stream *s, uint64_t c)
+/* Have the results come that let chunk @c go? */
+static bool is_free(const struct trib_stream *s, uint64_t c)
 {
 	uint64_t before = c - s->lanes.dist;
 
@@ -518,21 +519,11 @@ static void keep(struct trib_stream *s, uint64_t c)
 
 void trib_lanes_fill(struct trib_stream *s, struct trib_part *p, uint64_t c)
 {
-	struct trib_chunk *e = trib_chunk(s, c);
-
-	memset(e, 0, sizeof(*e));
-	e->no = c;
-	e->part = p;
-	e->off = c - p->chunk0;
-	e->state = TRIB_CHUNK_READY;
-	e->first_ns = s->eng->now;
-	if (c >= s->high)
-		s->high = c + 1;
-	s->lanes.filled++;
+	trib_stream_begin(s, p, c, TRIB_CHUNK_READY)->first_ns = s->eng->now;
 	trib_silence_arm(s);
 	trib_cells_ready(s, c);
 	/* Its turn was before it was there: XDP does not look at it again. */
-	if (trib_cells_free(s, c) && trib_cells_take(s, c))
+	if (is_free(s, c) && trib_cells_take(s, c))
 		keep(s, c);
 }
 
@@ -545,7 +536,7 @@ static void sweep(struct trib_stream *s)
 		end = s->high;
 	for (c = s->una; c < end && s->lanes.nlate < s->window; c++)
 		if (trib_chunk_state(s, c) == TRIB_CHUNK_READY &&
-		    trib_cells_state(s, c) == TRIB_CELL_READY && trib_cells_free(s, c) &&
+		    trib_cells_state(s, c) == TRIB_CELL_READY && is_free(s, c) &&
 		    trib_cells_take(s, c))
 			keep(s, c);
 }
@@ -613,14 +604,9 @@ static void enter_lanes(struct trib_stream *s)
 	s->timer_ns = s->eng->now;
 }
 
-/* Its cell at the relays is free, as in stream.c, and the window has room. */
 static bool may_send(const struct trib_stream *s, uint64_t c)
 {
-	uint64_t before = c - s->window;
-
-	return c < s->una + 2u * s->window &&
-	       (c < s->una + s->window || trib_chunk_state(s, before) == TRIB_CHUNK_HELD) &&
-	       trib_window_open(s, c);
+	return trib_stream_may_send(s, c) && trib_window_open(s, c);
 }
 
 void trib_lanes_filled(struct trib_stream *s)

@@ -65,8 +65,6 @@ static void restore(struct trib_stream *s, struct trib_chunk *e, uint64_t c)
 		return;
 	trib_chunk_pack(s, e->part, e->off, c);
 	trib_cells_send(s, c);
-	if (e->state == TRIB_CHUNK_READY && !s->lanes.reflex)
-		s->lanes.unsent--;
 	e->state = TRIB_CHUNK_SENT;
 	s->lanes.filled++;
 }
@@ -86,6 +84,9 @@ static void rx_result(struct trib_stream *s, const struct trib_rx *rx)
 		return;
 	}
 	p = e->part;
+	/* XDP had sent it when the rank took what it had filled. */
+	if (e->state == TRIB_CHUNK_READY && !s->lanes.reflex)
+		s->lanes.unsent--;
 	if (trib_chunk_unpack(s, p, e->off, rx)) {
 		eng->count.bad_packets++;
 		restore(s, e, c);
@@ -93,8 +94,6 @@ static void rx_result(struct trib_stream *s, const struct trib_rx *rx)
 	}
 	count_carried(s, e, c);
 	retain(s, c, rx);
-	if (e->state == TRIB_CHUNK_READY && !s->lanes.reflex)
-		s->lanes.unsent--;
 	e->state = TRIB_CHUNK_HELD;
 	e->part = NULL;
 	s->inflight--;

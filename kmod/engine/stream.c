@@ -98,7 +98,7 @@ static void drop_sent_parts(struct trib_stream *s, const struct trib_part *stop)
 	}
 }
 
-static bool may_send(const struct trib_stream *s, uint64_t c)
+bool trib_stream_may_send(const struct trib_stream *s, uint64_t c)
 {
 	if (s->lanes.reflex)
 		return trib_cells_room(s, c);
@@ -109,7 +109,8 @@ static bool may_send(const struct trib_stream *s, uint64_t c)
 	return trib_chunk_state(s, c - s->window) == TRIB_CHUNK_HELD;
 }
 
-static void note_sent(struct trib_stream *s, struct trib_part *p, uint64_t c)
+struct trib_chunk *trib_stream_begin(struct trib_stream *s, struct trib_part *p, uint64_t c,
+				     enum trib_chunk_state state)
 {
 	struct trib_chunk *e = trib_chunk(s, c);
 
@@ -117,11 +118,16 @@ static void note_sent(struct trib_stream *s, struct trib_part *p, uint64_t c)
 	e->no = c;
 	e->part = p;
 	e->off = c - p->chunk0;
-	e->state = TRIB_CHUNK_SENT;
-	e->given_ns = s->eng->now;
+	e->state = state;
 	if (c >= s->high)
 		s->high = c + 1;
 	s->lanes.filled++;
+	return e;
+}
+
+static void note_sent(struct trib_stream *s, struct trib_part *p, uint64_t c)
+{
+	trib_stream_begin(s, p, c, TRIB_CHUNK_SENT)->given_ns = s->eng->now;
 	trib_send_count(s, trib_cell(s, c));
 	trib_loss_sent(s, c);
 }
@@ -274,7 +280,7 @@ static bool push_part(struct trib_stream *s, struct trib_burst *b, struct trib_p
 	while (p->sent < p->nchunk) {
 		c = p->chunk0 + p->sent;
 		s->cong.limited = !s->lanes.reflex && !trib_window_open(s, c);
-		if (s->cong.limited || !may_send(s, c))
+		if (s->cong.limited || !trib_stream_may_send(s, c))
 			return false;
 		if (!trib_chunk_ready(s, p, p->sent))
 			return true;
