@@ -132,14 +132,15 @@ def quick_tests():
 
 
 def select(tests, words):
-    """The tests that words name: a test, with or without build/, or a folder.
+    """The tests that words name: a test, with or without build/ and .t, or a folder.
     LookupError names the word that fits none."""
     chosen = []
     for word in words:
-        word = word.rstrip("/")
+        word = word.rstrip("/").removesuffix(".t")
         hits = [t for t in tests
                 if any(n == word or n.startswith(word + "/")
-                       for n in (t.file, re.sub("^build/", "", t.file)))]
+                       for n in (t.file.removesuffix(".t"),
+                                re.sub(r"^build/|\.t$", "", t.file)))]
         if not hits:
             raise LookupError(word)
         chosen += [t for t in hits if t not in chosen]

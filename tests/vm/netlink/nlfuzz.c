@@ -391,9 +391,10 @@ int main(int argc, char **argv)
 	const uint64_t *c;
 
 	stress_init(argc, argv, 20, 4);
-	/* These requests cover all commands. */
-	stress->floor_of = VERDICTS;
-	stress->floor = 2000;
+	for (int cmd = 0; cmd < TRIB_CMD__MAX; cmd++)
+		if (nl_cmd_is_ours(cmd))
+			stress->floor[TAKEN + cmd] = stress->floor[REFUSED + cmd] = 1;
+	stress->floor[VERDICTS] = 2000;
 	before = rig_users();
 	stress_run(process);
 	c = stress->count;

@@ -124,14 +124,22 @@ void stress_init(int argc, char **argv, unsigned int seconds, unsigned int nproc
 	printf("# seed %lu, %u seconds, %u processes\n", seed, seconds, nproc);
 }
 
+static bool enough(void)
+{
+	for (int i = 0; i < STRESS_COUNTERS; i++)
+		if (__atomic_load_n(&stress->count[i], __ATOMIC_RELAXED) < stress->floor[i])
+			return false;
+	return true;
+}
+
 bool stress_over(void)
 {
-	uint64_t now = stress_now_ms(), *n = &stress->count[stress->floor_of];
+	uint64_t now = stress_now_ms();
 
 	if (__atomic_load_n(&stress->complained, __ATOMIC_RELAXED))
 		return true;
-	return now >= stress->end_ms && (__atomic_load_n(n, __ATOMIC_RELAXED) >= stress->floor ||
-					 now >= stress->end_ms + 3000ULL * stress->seconds);
+	return now >= stress->end_ms &&
+	       (enough() || now >= stress->end_ms + 3000ULL * stress->seconds);
 }
 
 static void show_file(const char *path)

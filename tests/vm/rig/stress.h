@@ -34,11 +34,12 @@ void chance_bytes(void *to, size_t len);
 /**
  * struct stress - shared by all processes
  * @seed:    seed of the run; process i starts with a seed made of it and i.
- * @seconds: duration, until stress_over(). A busy machine continues until
- *	     @count[@floor_of] reaches @floor.
+ * @seconds: duration, until stress_over(). A busy machine continues until each
+ *	     counter has reached its @floor, or for four times as long.
  * @nproc:   number of processes.
  * @dead:    a process was killed by a signal, or hangs.
  * @count:   counters of the test.
+ * @floor:   minimum of each counter: see @seconds.
  * @text:    the first complaint.
  */
 struct stress {
@@ -46,11 +47,10 @@ struct stress {
 	unsigned int seconds;
 	unsigned int nproc;
 	uint64_t end_ms;
-	uint64_t floor;
-	unsigned int floor_of;
 	int complained;
 	int dead;
 	uint64_t count[STRESS_COUNTERS];
+	uint64_t floor[STRESS_COUNTERS];
 	char text[4096];
 };
 

@@ -33,8 +33,7 @@
 #include "tests/vm/rig/stress.h"
 
 #define CHAOS 2
-/* Minimum of the most frequent call: then all others were made, too. */
-#define ENOUGH 400
+#define ENOUGH_SENDS 400
 /* Limit of memory in kB that all namespaces and processes may leave in caches. */
 #define LEFT_OVER 16384
 
@@ -234,8 +233,9 @@ int main(int argc, char **argv)
 	const uint64_t *c;
 
 	stress_init(argc, argv, 20, 3);
-	stress->floor_of = OP_SEND;
-	stress->floor = ENOUGH;
+	for (int i = 0; i < OPS; i++)
+		stress->floor[OP_GOOD + i] = 1;
+	stress->floor[OP_SEND] = ENOUGH_SENDS;
 	users = rig_users();
 	memory = rig_kernel_memory();
 	stress_run(process);
