@@ -28,6 +28,8 @@ $(FUZZ_OBJ)/%.o: %.c
 	@mkdir -p $(@D)
 	$(CLANG) $(FUZZ_SAN_CFLAGS) -MMD -MP -c -o $@ $<
 
+$(FUZZ_OBJ)/userspace/daemon/netlink/nl_policy.o: $(B)/gen/nl_tables.h
+
 -include $(shell find $(FUZZ_OBJ) -name '*.d' 2>/dev/null)
 
 # fuzz-program NAME,SOURCES,FLAGS: links a fuzzer. FLAGS may name objects of others.
