@@ -183,8 +183,11 @@ void trib_work_stop(struct trib_sock *ts)
 
 int trib_work_init(void)
 {
-	/* High priority, because jobs wait for the sums. */
-	queue = alloc_workqueue("trib", WQ_UNBOUND | WQ_HIGHPRI, 0);
+	/*
+	 * Any user may have many sockets. So workers have no higher priority than others'
+	 * threads, and are no more than CPUs.
+	 */
+	queue = alloc_workqueue("trib", WQ_UNBOUND, num_online_cpus());
 	return queue ? 0 : -ENOMEM;
 }
 

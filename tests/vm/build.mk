@@ -4,7 +4,7 @@
 VM := $(B)/tests/vm
 VM_RIG := $(addprefix $(VM)/rig/,sockrig.o stress.o)
 VM_RELAY := $(B)/tests/lib/relay_thread.o $(RELAY_MODEL_OBJS)
-VM_SOCK := $(addprefix $(VM)/sock/sock_,sum life mem user access mix hold)
+VM_SOCK := $(addprefix $(VM)/sock/sock_,sum life mem user access mix hold share)
 VM_BINS := $(addprefix $(VM)/,kfunc/kfunc kfunc/floats netlink/family \
 	netlink/nlfuzz life/cycles sock/sockcycles sockfuzz/sockfuzz) $(VM_SOCK)
 
@@ -44,6 +44,7 @@ $(addprefix $(VM)/,netlink/nlfuzz life/cycles sock/sockcycles sockfuzz/sockfuzz)
 $(VM_SOCK): %: %.o $(VM)/sock/sock_star.o $(B)/libtrib.a
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(SOCK_LIBS) -lpthread -lm
 
+$(VM)/sock/sock_share: $(VM_RIG)
 $(VM)/sock/sock_access: $(VM)/netlink/genl.o
 $(VM)/sock/sock_access: SOCK_LIBS := -lnl-genl-3 -lnl-3
 

@@ -9,7 +9,7 @@ set -uo pipefail
 . "$(dirname "$0")/guest.sh"
 
 b=build/tests/vm/sock
-(($#)) || set -- $b/sock_{sum,life,mem,user,access,mix} $b/sock_mix:lossy $b/sock_mix:six \
+(($#)) || set -- $b/sock_{sum,life,mem,user,share,access,mix} $b/sock_mix:lossy $b/sock_mix:six \
 	tests/vm/sock/sock-life
 declare -A options=([sock]="" [lossy]="--loss 1" [six]="--ipv6")
 folder=$(mktemp -d)
