@@ -53,8 +53,11 @@ class Kernel:
             self.env["UBSAN_SANITIZE"] = "y"
             module += ["KDIR=build/kasan", "MODULE_DIR=build/module-kasan"]
             leaks = "off" if name == "kasan-noleak" else "on"
+            # Under load RCU callbacks wait for minutes there, and with them who
+            # closes a socket.
             self.options = ["-k", "build/kasan/bzImage", "-a",
-                            f"kmemleak={leaks}"]
+                            f"kmemleak={leaks} "
+                            "sysctl.kernel.hung_task_timeout_secs=480"]
         else:
             self.ko = f"build/module-{name}/trib.ko"
             self.env["TRIB_KERNEL"] = name

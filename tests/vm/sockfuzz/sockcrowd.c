@@ -75,8 +75,11 @@ void *crowd_churn(void *unused)
 		send_some(udp, i);
 		close(crowd[i]);
 		stress_count(CHURNED);
-		/* A killed child may hold the port a little longer. */
-		end = stress_now_ms() + 60000;
+		/*
+		 * A killed child holds the port until it has closed all else. On a slow
+		 * kernel a packet socket takes minutes: it waits for RCU.
+		 */
+		end = stress_now_ms() + 200000;
 		while ((crowd[i] = member(i)) < 0) {
 			if (errno != EADDRINUSE || stress_now_ms() > end)
 				stress_complain("cannot open a socket of the crowd again: %s",
