@@ -43,6 +43,8 @@
 /* Words that other CPUs change. */
 #define trib_word_load(w) smp_load_acquire(w)
 #define trib_word_store(w, v) WRITE_ONCE(*(w), v)
+#define trib_word_publish(w, v) smp_store_release(w, v)
+#define trib_word_fence() smp_mb()
 #define trib_word_swap(w, v) xchg(w, v)
 #define trib_word_cas(w, old, new) (cmpxchg(w, old, new) == (old))
 
@@ -82,6 +84,8 @@ void trib_trace_resend(const struct trib_stream *s, uint64_t chunk);
 /* Words that XDP and other processes change. */
 #define trib_word_load(w) __atomic_load_n(w, __ATOMIC_ACQUIRE)
 #define trib_word_store(w, v) __atomic_store_n(w, v, __ATOMIC_RELAXED)
+#define trib_word_publish(w, v) __atomic_store_n(w, v, __ATOMIC_RELEASE)
+#define trib_word_fence() __atomic_thread_fence(__ATOMIC_SEQ_CST)
 #define trib_word_swap(w, v) __atomic_exchange_n(w, v, __ATOMIC_SEQ_CST)
 
 static inline bool trib_word_cas(__u64 *w, __u64 old, __u64 new)

@@ -77,7 +77,7 @@ void trib_part_count(struct trib_part *p, uint16_t nval, uint16_t fmt);
 void trib_chunk_shape(const struct trib_stream *s, const struct trib_part *p, uint64_t off,
 		      struct trib_shape *shape);
 /* Can chunk @off be packed? Data chunks wait for their exponents, held ones for the host. */
-bool trib_chunk_ready(const struct trib_stream *s, const struct trib_part *p, uint64_t off);
+bool trib_chunk_ready(const struct trib_stream *s, struct trib_part *p, uint64_t off);
 /* Set first and number of elements of data chunk @i of a float sum. */
 void trib_shape_sum(const struct trib_stream *s, const struct trib_part *p, uint64_t i,
 		    struct trib_shape *sh);

@@ -83,13 +83,12 @@ bool trib_cells_room(const struct trib_stream *s, uint64_t c)
 }
 
 /*
- * A chunk that the part before cannot fill yet lets later ones pass: they need not wait for
- * what this part waits for.
+ * Has the part that chunk @before is of not filled it yet? Then it lets later ones pass: they
+ * need not wait for what this part waits for.
  */
-static bool passes(const struct trib_stream *s, uint64_t before)
+static bool unfilled(const struct trib_stream *s, uint64_t before)
 {
-	return trib_chunk_state(s, before) == TRIB_CHUNK_FREE && before >= s->una &&
-	       s->lanes.nlate < s->lanes.dist;
+	return trib_chunk_state(s, before) == TRIB_CHUNK_FREE && before >= s->una;
 }
 
 /* Results that came since XDP or this rank sent chunk @c, which has none. */
@@ -103,7 +102,8 @@ static bool is_free(const struct trib_stream *s, uint64_t c)
 {
 	uint64_t before = c - s->lanes.dist;
 
-	return has_result(s, c - s->window) && (has_result(s, before) || passes(s, before));
+	return has_result(s, c - s->window) &&
+	       (has_result(s, before) || (unfilled(s, before) && s->lanes.nlate < s->lanes.dist));
 }
 
 static void stamp(struct trib_stream *s, uint64_t c)
@@ -132,7 +132,7 @@ void trib_cells_unsend(struct trib_stream *s, uint64_t c)
 
 void trib_cells_ready(struct trib_stream *s, uint64_t c)
 {
-	trib_word_swap(&shared(s, c)->state, word(s, c, TRIB_CELL_READY));
+	trib_word_publish(&shared(s, c)->state, word(s, c, TRIB_CELL_READY));
 }
 
 bool trib_cells_copy(const struct trib_stream *s, uint64_t c, struct trib_largest *to)
@@ -243,11 +243,14 @@ static bool waits(const struct trib_stream *s, uint64_t c)
 	return state == TRIB_CHUNK_SENT || state == TRIB_CHUNK_READY || state == TRIB_CHUNK_LATE;
 }
 
-/* A chunk behind @c + step has no result while those between have none. */
-static uint64_t reach(const struct trib_stream *s)
+/*
+ * The end of chunks that can have been sent if @news results have come and were not read: each
+ * let one go, and that one the next of its lane.
+ */
+static uint64_t reach(const struct trib_stream *s, uint64_t news)
 {
 	uint64_t step = s->lanes.reflex ? s->lanes.step : s->window;
-	uint64_t from = s->held > s->una ? s->held : s->una, end = from + step;
+	uint64_t from = s->held > s->una ? s->held : s->una, end = from + (news + 1) * step;
 
 	return end < s->high ? end : s->high;
 }
@@ -261,7 +264,7 @@ unsigned int trib_cells_read(struct trib_stream *s)
 		return 0;
 	/* Before the look, so that what comes meanwhile is news. */
 	s->lanes.seen = trib_cells_delivered(s);
-	for (c = s->una; c < reach(s) && !s->eng->dead; c++) {
+	for (c = s->una; c < reach(s, 0) && !s->eng->dead; c++) {
 		/* Another CPU has just written these cells. */
 		__builtin_prefetch(shared(s, c + 2));
 		if (!waits(s, c) || !has_result(s, c))
@@ -448,6 +451,8 @@ void trib_lanes_begin(struct trib_stream *s, uint64_t c)
 {
 	struct trib_chunk *e = trib_chunk(s, c);
 
+	if (c >= s->lanes.begun)
+		s->lanes.begun = c + 1;
 	e->sent_ns = s->eng->now;
 	e->tx = s->lanes.nread;
 	if (!e->tries)
@@ -485,14 +490,14 @@ static void look(struct trib_stream *s)
 {
 	struct trib_lanes *l = &s->lanes;
 	unsigned int found = 0, probes = 0;
-	uint64_t c, at, next = 0, end = s->una + 2u * s->window;
+	uint64_t c, at, next = 0, end = reach(s, 0);
 
 	if (l->count != l->nread || !l->moved_ns) {
 		l->count = l->nread;
 		l->moved_ns = s->eng->now;
 	}
-	if (end > s->high)
-		end = s->high;
+	if (end < l->begun)
+		end = l->begun;
 	for (c = s->una; c < end && !s->eng->dead; c++) {
 		enum trib_chunk_state state = trib_chunk_state(s, c);
 
@@ -522,23 +527,29 @@ void trib_lanes_fill(struct trib_stream *s, struct trib_part *p, uint64_t c)
 	trib_stream_begin(s, p, c, TRIB_CHUNK_READY)->first_ns = s->eng->now;
 	trib_silence_arm(s);
 	trib_cells_ready(s, c);
-	/* Its turn was before it was there: XDP does not look at it again. */
-	if (is_free(s, c) && trib_cells_take(s, c))
-		keep(s, c);
+	s->lanes.wide |= unfilled(s, c - s->lanes.dist);
 }
 
-/* Take what no result will let go any more: after a change of D, and what XDP left. */
-static void sweep(struct trib_stream *s)
+/*
+ * Take what no result will let go any more: its turn was before it was READY, or D has
+ * changed, or XDP left it. @news results have come and were not read.
+ */
+static void sweep(struct trib_stream *s, uint64_t news)
 {
-	uint64_t c, end = s->una + 2u * s->window;
+	struct trib_lanes *l = &s->lanes;
+	uint64_t c, end = l->wide ? s->high : reach(s, news);
 
-	if (end > s->high)
-		end = s->high;
-	for (c = s->una; c < end && s->lanes.nlate < s->window; c++)
-		if (trib_chunk_state(s, c) == TRIB_CHUNK_READY &&
-		    trib_cells_state(s, c) == TRIB_CELL_READY && is_free(s, c) &&
-		    trib_cells_take(s, c))
+	l->wide = false;
+	for (c = s->una; c < end && l->nlate < s->window; c++) {
+		if (trib_chunk_state(s, c) != TRIB_CHUNK_READY ||
+		    trib_cells_state(s, c) != TRIB_CELL_READY)
+			continue;
+		if (is_free(s, c) && trib_cells_take(s, c))
 			keep(s, c);
+		else
+			l->wide |= unfilled(s, c - l->dist);
+	}
+	l->wide |= c < end;
 }
 
 /* --- the window instead of lanes */
@@ -598,6 +609,7 @@ static void enter_lanes(struct trib_stream *s)
 	l->reflex = true;
 	l->slow = 0;
 	l->dist = l->flight = l->peak = 0;
+	l->wide = true;
 	l->step = s->window;
 	l->settled = s->high;
 	trib_window_fit(s);
@@ -633,12 +645,15 @@ void trib_lanes_filled(struct trib_stream *s)
 
 void trib_lanes_turn(struct trib_stream *s)
 {
-	uint64_t news = trib_cells_delivered(s) - s->lanes.seen;
+	uint64_t news;
 
+	/* All that was filled is READY before the results are looked at: XDP does the reverse. */
+	trib_word_fence();
+	news = trib_cells_delivered(s) - s->lanes.seen;
 	/* Sending costs time: first read and fill, or ever more chunks become late. */
 	if (news >= TRIB_TUNE_LANE_NEWS)
 		return;
-	sweep(s);
+	sweep(s, news);
 	trib_stream_late(s);
 	if (!s->eng->dead && !news)
 		look(s);

@@ -66,28 +66,43 @@ void trib_part_count(struct trib_part *p, uint16_t nval, uint16_t fmt)
 		p->ndata = 1;
 		break;
 	}
+	p->front = p->nexp ? ahead(p, GROUP(nval)) : 0;
 	p->nchunk = p->ndata + p->nexp;
 	p->left = p->nchunk;
 }
 
-/* Is chunk @off of a float sum an EXP chunk? *@i: its group, or data chunk. */
-static bool is_exp(const struct trib_part *p, uint64_t g, uint64_t off, uint64_t *i)
-{
-	uint64_t front = ahead(p, g), row, col;
+/**
+ * struct spot - chunk of a float sum
+ * @exp:   an EXP chunk.
+ * @i:     index among the data chunks, or of the EXP chunk.
+ * @group: that it belongs to.
+ * @end:   the first chunk behind it that waits for other exponents.
+ */
+struct spot {
+	bool exp;
+	uint64_t i;
+	uint64_t group;
+	uint64_t end;
+};
 
-	if (off < front) {
-		*i = off;
-		return true;
-	}
-	off -= front;
-	row = off / (g + 1);
-	col = off % (g + 1);
-	if (row < p->nexp - front && col == g) {
-		*i = front + row;
-		return true;
-	}
-	*i = row < p->nexp - front ? row * g + col : off - (p->nexp - front);
-	return false;
+static struct spot spot_of(const struct trib_part *p, uint64_t g, uint64_t off)
+{
+	uint64_t rows = p->nexp - p->front, at = off - p->front, row, col;
+
+	if (off < p->front)
+		return (struct spot){.exp = true, .i = off, .group = off, .end = p->front};
+	row = at / (g + 1);
+	col = at % (g + 1);
+	if (row < rows)
+		return (struct spot){
+			.exp = col == g,
+			.i = col == g ? p->front + row : row * g + col,
+			.group = col == g ? p->front + row : row,
+			.end = off - col + g + 1,
+		};
+	at -= rows;
+	row = at / g;
+	return (struct spot){.i = at, .group = row, .end = p->front + rows + (row + 1) * g};
 }
 
 void trib_shape_data(const struct trib_part *p, uint64_t i, unsigned int each,
@@ -127,21 +142,22 @@ static void shape_fsum(const struct trib_stream *s, const struct trib_part *p, u
 		       struct trib_shape *sh)
 {
 	uint64_t g = GROUP(s->nval), i;
+	struct spot at = spot_of(p, g, off);
 
-	sh->exp = is_exp(p, g, off, &i);
+	i = at.i;
+	sh->exp = at.exp;
+	sh->group = at.group;
 	if (sh->exp) {
 		sh->op = TRIB_WOP_MAX;
 		sh->fmt = TRIB_FMT_W64;
 		sh->first = i * g;
 		sh->n = p->ndata - i * g < g ? (uint32_t)(p->ndata - i * g) : (uint32_t)g;
 		sh->nval = 2 * sh->n;
-		sh->group = i;
 		/* Data waits for the first one; later ones are ahead. */
 		sh->push = !i;
 		return;
 	}
 	sh->fmt = TRIB_FMT_Q32;
-	sh->group = i / g;
 	trib_shape_sum(s, p, i, sh);
 	sh->nval = (sh->n + 1) & ~1u; /* whole pairs */
 	if (p->kind == TRIB_KIND_LOCAL)
@@ -220,17 +236,23 @@ void trib_chunk_shape(const struct trib_stream *s, const struct trib_part *p, ui
 		sh->scale = p->kind == TRIB_KIND_LEAVE;
 		break;
 	}
-	if (off == p->nchunk - 1 || !((p->chunk0 + off + 1) % push_every(s)))
+	if (off == p->nchunk - 1 || !((p->chunk0 + off + 1) & (push_every(s) - 1)))
 		sh->push = true;
 }
 
-bool trib_chunk_ready(const struct trib_stream *s, const struct trib_part *p, uint64_t off)
+bool trib_chunk_ready(const struct trib_stream *s, struct trib_part *p, uint64_t off)
 {
-	uint64_t i;
+	struct spot at;
 
 	if (p->req->held)
 		return false;
-	if (!p->nexp || is_exp(p, GROUP(s->nval), off, &i))
+	if (!p->nexp || off < p->open)
 		return true;
-	return have_exp(p, i / GROUP(s->nval));
+	at = spot_of(p, GROUP(s->nval), off);
+	if (at.exp)
+		return true;
+	if (!have_exp(p, at.group))
+		return false;
+	p->open = at.end;
+	return true;
 }

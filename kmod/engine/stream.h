@@ -79,6 +79,8 @@ enum trib_kind {
  * @ndata:  data chunks.
  * @nexp:   EXP chunks.
  * @nchunk: @ndata + @nexp.
+ * @front:  EXP chunks before the first data chunk.
+ * @open:   chunks before this one do not wait for exponents.
  * @sent:   chunks sent; they go in order within a part.
  * @left:   chunks without result.
  * @exp:    float sums: exponent of every data chunk, from EXP results.
@@ -95,6 +97,8 @@ struct trib_part {
 	uint64_t ndata;
 	uint64_t nexp;
 	uint64_t nchunk;
+	uint64_t front;
+	uint64_t open;
 	uint64_t sent;
 	uint64_t left;
 	int16_t *exp;
@@ -268,6 +272,9 @@ struct trib_secrets {
  * @step:   no chunk in flight is more than so many ahead of another result.
  * @flight: the largest D of this round and the one before: so many chunks are in flight.
  *          @peak: of this round.
+ * @begun:  no chunk from there on is known to have been sent.
+ * @wide:   chunks may be free to go although the part before has not filled those that
+ *          they would wait for.
  * @settled: @step is @dist once all chunks before have results.
  * @ncpu:   lines of the desk that were in use at the last look; @cpu: which ones.
  * @filled: chunks sent, or offered to XDP, since the start: results that can have come.
@@ -290,6 +297,8 @@ struct trib_lanes {
 	uint16_t step;
 	uint16_t flight;
 	uint16_t peak;
+	uint64_t begun;
+	bool wide;
 	uint64_t settled;
 	uint8_t ncpu;
 	uint8_t cpu[TRIB_DESK_CPUS];

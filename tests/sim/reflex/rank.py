@@ -86,6 +86,8 @@ class Reflex:
             news |= yield from self.publish(t)
             if news and self.rules.late_sends_last:
                 continue
+            if self.rules.fill_then_look:
+                t.flush()
             yield from self.sweep(t)
             yield from self.flush(t)
             due = yield from self.recovery.look(t)
@@ -191,7 +193,7 @@ class Reflex:
         t.store(cell, "mask", self.mask_of(index))
         t.store(cell, "size", self.world.size_of(self.chunk(index), index)
                 if room else 0)
-        t.exchange(cell, "st", self.word(index, READY))
+        t.store(cell, "st", self.word(index, READY))
 
     # --- what the rank sends itself
 

@@ -26,6 +26,9 @@ RULES = {
     "late_is_taken": Rule(
         "a rank that fills a cell after RESULT p-D has come takes it and sends by "
         "socket", "quiet", "stall"),
+    "fill_then_look": Rule(
+        "between READY words and the look for RESULTs that let them go, a rank orders its "
+        "stores, as XDP does the reverse", "steps", "stall"),
     "window_is_checked": Rule(
         "a GRAD leaves only if RESULT p-W is in its cell, whatever D is, and was",
         "shrinks", "early wrong differ hang"),
@@ -42,6 +45,10 @@ RULES = {
     "delivery_is_claimed": Rule(
         "XDP moves a cell from SENT to WRITING by compare-and-swap before it writes, "
         "so two CPUs do not deliver two copies", "torn", "differ wrong twice"),
+    "result_fits": Rule(
+        "a cell takes only a RESULT with the op, format and scale of its GRAD: a member "
+        "may send another, and relays no longer have the right one", "liar",
+        "wrong differ hang"),
     "copy_is_checked": Rule(
         "a copy for a resend counts only if the cell is still SENT afterwards: else "
         "it may be half a RESULT", "torn", "differ wrong"),

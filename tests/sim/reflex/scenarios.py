@@ -2,7 +2,9 @@
 """What happens to ranks whose XDP programs send for them. Most is what happens to any
 tree: ../scenarios.py."""
 
-from net import GRAD
+from auth import proof
+from net import GRAD, Msg
+from net import RESULT as RESULT_TYPE
 from reflex.memory import FREE, READY, RESULT, SENT, WRITING
 from scenarios import (FOREVER, Deaf, Eager, Floats, Forged, Gone, Idle, Masks,
                        Parting, Quiet, Rejoin, Scenario, Storm)
@@ -36,8 +38,8 @@ class Stolen(Torn):
 
 
 class Shrinks(Storm):
-    """Ranks change their distance all the time. No time-out may be needed if nothing
-    is lost."""
+    """Ranks change their distance all the time, or send all by their window (0). No
+    time-out may be needed if nothing is lost."""
 
     def shape(self):
         super().shape()
@@ -52,7 +54,8 @@ class Shrinks(Storm):
             self.change(w)
 
     def change(self, worker):
-        worker.set_distance(self.rng.randint(1, self.world.window))
+        window = self.world.window
+        worker.set_distance(self.rng.choice((0, self.rng.randint(1, window))))
         self.net.at(self.rng.randint(10, 100), self.change, worker)
 
 
@@ -107,6 +110,27 @@ class Steps(Quiet):
         self.world.slow_stores = self.rng.choice((0.8, 1))
         self.world.depth, self.world.fan = 1, 3
         self.world.min_length = 20
+
+
+class Liar(Storm):
+    """A member sends RESULTs that do not fit, for chunks that ranks wait for."""
+
+    def shape(self):
+        super().shape()
+        self.world.share, self.world.host_share = 1, 0
+
+    def script(self):
+        self.net.at(20, self.lie)
+
+    def lie(self):
+        w = self.rng.choice(self.world.workers)
+        if w.ready and w.state == "running":
+            index = w.done + self.rng.randrange(w.window)
+            m = Msg(RESULT_TYPE, w.epoch, w.wire(index), False, 0, value=1,
+                    shape=SHAPE[INT] + (self.rng.randint(100, 120),))
+            m.auth = proof(self.world.rules, m, w.relay.name)
+            w.receive(m)
+        self.net.at(self.rng.randint(1, 20), self.lie)
 
 
 class Hostile(Scenario):
@@ -182,4 +206,4 @@ class Hostile(Scenario):
 
 SCENARIOS = {cls.__name__.lower(): cls for cls in (
     Storm, Floats, Masks, Quiet, Steps, Shrinks, Torn, Stolen, Eager, Idle, Deaf, Parting,
-    Rejoin, Overlap, Killed, Forged, Hostile)}
+    Rejoin, Overlap, Killed, Forged, Liar, Hostile)}

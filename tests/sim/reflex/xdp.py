@@ -99,6 +99,9 @@ class Program:
         elif t.load(cell, "st") != name + (SENT,):
             return False
         yield
+        if rules.result_fits and t.load(cell, "shape") != m.shape:
+            t.exchange(cell, "st", name + (SENT,))
+            return False
         t.store(cell, "lo", m.value)
         yield
         t.store(cell, "hi", m.value)
