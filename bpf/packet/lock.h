@@ -9,28 +9,38 @@
 #include <stdbool.h>
 #include <bpf/bpf_helpers.h>
 
-#define LOCK_TRIES 64
-#define LOCK_POLLS 32 /* looks between two tries */
+/* Some 30 us: longer than an interrupt that the holder's CPU handles. */
+#define LOCK_LOOKS 8192
+
+struct lock_wait {
+	__u32 *busy;
+	int won;
+};
+
+/* One look of wait_lock(). Return: 1: stop. */
+static long lock_look(__u32 i, void *ctx)
+{
+	struct lock_wait *w = ctx;
+
+	if (*(volatile __u32 *)w->busy || __sync_lock_test_and_set(w->busy, 1))
+		return 0;
+	w->won = 1;
+	return 1;
+}
 
 /*
  * wait_lock() - try to take an owner word that is held, within a bounded time
  *
- * A holder on another CPU fetches the row line by line, which takes longer than
- * LOCK_TRIES exchanges, and each exchange takes the first line away from it. So
- * poll until the word looks free before the next try.
+ * An exchange takes the row's first line away from the holder: so poll until the word
+ * looks free.
  */
 __noinline int wait_lock(__u32 *busy)
 {
-	if (!busy)
-		return 0;
-	for (int i = 1; i < LOCK_TRIES; i++) {
-		for (int j = 0; j < LOCK_POLLS; j++)
-			if (!*(volatile __u32 *)busy)
-				break;
-		if (!__sync_lock_test_and_set(busy, 1))
-			return 1;
-	}
-	return 0;
+	struct lock_wait w = {.busy = busy};
+
+	if (busy)
+		bpf_loop(LOCK_LOOKS, lock_look, &w, 0);
+	return w.won;
 }
 
 static __always_inline bool try_lock(__u32 *busy)
