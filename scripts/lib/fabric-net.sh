@@ -40,8 +40,14 @@ is_faulty() { [[ $loss || $dup || $reorder ]]; }
 # Native XDP needs a veth with as many receive queues as its peer has transmit
 # queues. --generic gives the hosts' ends fewer, so that tribd falls back to generic
 # mode there, but not at the wires' ends.
-host_queues() { [[ ! $generic ]] || echo "numrxqueues 1 numtxqueues 1"; }
-peer_queues() { [[ ! $generic ]] || echo "numrxqueues 2 numtxqueues 2"; }
+host_queues() { queues_of "${generic:+1}"; }
+peer_queues() { queues_of "${generic:+2}"; }
+queues_of()
+{
+	local n=${1:-$queues}
+
+	[[ ! $n ]] || echo "numrxqueues $n numtxqueues $n"
+}
 
 # veth HOST DEVICE HOST DEVICE
 veth()

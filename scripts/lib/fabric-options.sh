@@ -99,6 +99,7 @@ parse_up()
 		--one-nic) one_nic=1; continue ;;
 		--plain) plain=1; continue ;;
 		--no-rate) no_rate=1; continue ;;
+		--no-reflex) tribd_args+=("$o"); continue ;;
 		--ndn) ndn=1; continue ;;
 		-*) (($#)) || die -2 "$o: no value (or no such option)" ;;
 		*) die -2 "up: '$o' is not an option" ;;
@@ -110,6 +111,7 @@ parse_up()
 		--n) bcube_n=$(integer "$o" "$1" 2 16) ;;
 		--k) bcube_k=$(integer "$o" "$1" 1 6) ;;
 		--mtu) mtu=$(integer "$o" "$1" 576 9000) ;;
+		--queues) queues=$(integer "$o" "$1" 1 64) ;;
 		--vlan) vlan=$(integer "$o" "$1" 1 4094) ;;
 		--queue) queue=$(integer "$o" "$1" 1 10000) ;;
 		--transport) transport=$(transport_name "$o" "$1") ;;
@@ -150,6 +152,7 @@ check_up()
 		tribd_args+=(--values 832)
 	fi
 	check_mtu
+	[[ ! $generic || ! $queues ]] || die -2 "--generic chooses the queues itself"
 	[[ ! $generic || ! ($rate || $loss || $dup || $reorder) ]] ||
 		die -2 "--generic has no wires with rates or faults"
 }
