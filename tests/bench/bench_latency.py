@@ -27,7 +27,9 @@ def measure(pairs, transport):
             lambda: p50(switch.gloo(rival, *THEIRS)))
     figures.add("ratio_4k", ratios(ours, ring), bar=0.08, at_most=True,
                 note="Gloo's ring, gloo::allreduce's default")
-    figures.add("ratio_4k_best", ratios(ours, other), note=f"Gloo's {rival}")
+    fastest = [min(pair) for pair in zip(ring, other)]
+    figures.add("ratio_4k_vs_best", ratios(ours, fastest), bar=0.5, at_most=True,
+                note=f"Gloo's ring or {rival}, whichever was faster")
     figures.add("p50_4k", ours, note="us")
     figures.add("gloo_p50_4k", ring, note="us, ring")
     figures.add("gloo_best_p50_4k", other, note=f"us, {rival}")

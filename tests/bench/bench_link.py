@@ -37,7 +37,7 @@ def loss_share(figures, pairs, transport):
     with Star(4, *wire) as clean, Star(4, *wire, "--loss", "1") as lossy:
         none, some = in_turns(pairs, lambda: gbps(clean.perf(*options)),
                               lambda: gbps(lossy.perf(*options)))
-    figures.add("loss1_share", ratios(some, none), bar=0.70,
+    figures.add("loss1_share", ratios(some, none), bar=0.90,
                 note="algbw at 1% loss over none, 500 Mb/s, n=4")
 
 

@@ -25,3 +25,9 @@ $(B)/bench-train-data: $(B)/tests/bench/train/train_data.o \
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lm
 
 BENCH_BINS += $(B)/bench-train-data
+
+# XDP alone: a rank that neither quantises nor reads.
+$(B)/bench-datapath: $(B)/tests/bench/reflex/datapath.o $(B)/libtrib.a
+	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lpthread -lm
+
+BENCH_BINS += $(B)/bench-datapath

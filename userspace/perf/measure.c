@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "measure.h"
@@ -320,13 +321,30 @@ static int verify_first(struct run *r)
 	return rc ? rc : verify(r, pass, 0);
 }
 
+/* CPU time that this host has used since it started; 0 if it does not say. */
+static double host_cpu_us(void)
+{
+	unsigned long long user, nice, system, idle, wait, irq, softirq;
+	FILE *f = fopen("/proc/stat", "r");
+	int n = f ? fscanf(f, "cpu %llu %llu %llu %llu %llu %llu %llu", &user, &nice, &system,
+			   &idle, &wait, &irq, &softirq)
+		  : 0;
+
+	if (f)
+		fclose(f);
+	if (n != 7)
+		return 0;
+	return (double)(user + nice + system + irq + softirq) * 1e6 / (double)sysconf(_SC_CLK_TCK);
+}
+
 /* Run iterations back to back, up to inflight of them at a time. */
 static int time_pipelined(struct run *r)
 {
 	unsigned int iters = r->o->iters, p = r->slots, next = 0;
-	double begun[PERF_INFLIGHT_MAX], t0;
+	double begun[PERF_INFLIGHT_MAX], t0, cpu;
 	int rc = r->net->barrier(r->net);
 
+	cpu = host_cpu_us();
 	t0 = now_us();
 	for (unsigned int i = 0; !rc && i < iters; i++) {
 		for (; !rc && next < iters && next < i + p; next++) {
@@ -338,6 +356,7 @@ static int time_pipelined(struct run *r)
 		r->us[i] = (float)(now_us() - begun[i % p]);
 	}
 	r->total_us = now_us() - t0;
+	r->row->cpu_us = (host_cpu_us() - cpu) / iters;
 	return rc;
 }
 

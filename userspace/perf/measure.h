@@ -105,6 +105,7 @@ struct perf_net {
  * @p50_us:  of single operations, each the slowest rank's.
  * @p99_us:  the same.
  * @min_us:  the same.
+ * @cpu_us:  CPU time of this rank's host per operation, of all that ran there; 0: unknown.
  * @checked: results that were verified on each rank; 0: none.
  * @wrong:   wrong elements on all ranks.
  * @differ:  results that were not bit-identical on all ranks.
@@ -118,6 +119,7 @@ struct perf_row {
 	double p50_us;
 	double p99_us;
 	double min_us;
+	double cpu_us;
 	unsigned int checked;
 	uint64_t wrong;
 	uint64_t differ;

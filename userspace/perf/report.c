@@ -81,10 +81,10 @@ static void json_row(FILE *f, const struct perf_row *r)
 	fprintf(f,
 		"{\"bytes\": %zu, \"count\": %zu, \"time_us\": %.3f, "
 		"\"algbw_GBps\": %.6f, \"busbw_GBps\": %.6f, "
-		"\"p50_us\": %.3f, \"p99_us\": %.3f, \"min_us\": %.3f, "
+		"\"p50_us\": %.3f, \"p99_us\": %.3f, \"min_us\": %.3f, \"cpu_us\": %.3f, "
 		"\"checked\": %u, \"wrong\": %llu, \"differ\": %llu}",
 		r->bytes, r->count, r->time_us, r->algbw, r->busbw, r->p50_us, r->p99_us, r->min_us,
-		r->checked, (unsigned long long)r->wrong, (unsigned long long)r->differ);
+		r->cpu_us, r->checked, (unsigned long long)r->wrong, (unsigned long long)r->differ);
 }
 
 static void json_counters(FILE *f, const struct trib_counters *c)
