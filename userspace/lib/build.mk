@@ -118,7 +118,7 @@ $(LIB_COMPRESS_TESTS) $(LIB_COMPRESS_GPU_TESTS):
 CHECK_TESTS += $(LIB_COMPRESS_GPU_TESTS)
 CHECK_TESTS += $(LIB_COMPRESS_TESTS)
 
-LIB_PLAIN_TESTS := $(addprefix $(B)/tests/unit/lib/,auth nonce ticket)
+LIB_PLAIN_TESTS := $(addprefix $(B)/tests/unit/lib/,auth nonce spin ticket)
 
 $(LIB_PLAIN_TESTS): %: %.o $(LIB_OBJS)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lpthread -lm

@@ -106,7 +106,8 @@ enum trib_transport {
  *           TRIB_JOIN_TIMEOUT_MS, else 60000.
  * @timeout_ms: a rank that is silent for this long is dead: collectives fail
  *           with TRIB_ERR_DEAD. Default: TRIB_TIMEOUT_MS, else the job's (5000).
- * @spin_us: longest time that a wait polls before it blocks. Default: 0.
+ * @spin_us: longest time that a wait polls before it blocks, if recent waits gained by
+ *           it and nobody else needed the CPU. Default: TRIB_SPIN_US, else 0.
  */
 struct trib_options {
 	size_t size;

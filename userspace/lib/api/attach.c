@@ -108,6 +108,8 @@ static int make_wish(struct wish *w, const struct trib_options *given)
 		rc = env_number("TRIB_TIMEOUT_MS", 86400000, &w->timeout_ms);
 	if (rc >= 0 && !w->join_timeout_ms)
 		rc = env_number("TRIB_JOIN_TIMEOUT_MS", 86400000, &w->join_timeout_ms);
+	if (rc >= 0 && !w->spin_us)
+		rc = env_number("TRIB_SPIN_US", 1000000, &w->spin_us);
 	if (!w->join_timeout_ms)
 		w->join_timeout_ms = TRIB_TUNE_JOIN_TIMEOUT_MS;
 	return rc < 0 ? rc : 0;
@@ -215,7 +217,7 @@ static struct trib *make_handle(const struct wish *w)
 	pthread_condattr_destroy(&attr);
 	t->eng.timeout_ns = w->timeout_ms * TRIB_MS;
 	t->eng.join_timeout_ns = w->join_timeout_ms * TRIB_MS;
-	t->spin_ns = w->spin_us * 1000ULL;
+	trib_spin_init(&t->spin, w->spin_us);
 	t->kick_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	t->progress_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	t->place.sock = t->place.ring_fd = -1;

@@ -19,6 +19,7 @@
 #include "trib.h"
 #include "base/clock.h"
 #include "engine/engine.h"
+#include "spin.h"
 #include "tunables.h"
 #include "uapi/trib_attach.h"
 #include "way.h"
@@ -84,7 +85,6 @@ struct trib_guest {
  * @transport: the carrier that the engine sends by; unused by a kernel socket.
  * @udp, @xdp: private to the carriers of these names.
  * @ksock: private to the way by a kernel socket.
- * @spin_ns:  from the options.
  * @pfd:      descriptors that the driver polls: the way's, @npfd of them, and
  *            behind them room for one of the two eventfds.
  * @kick_fd:  wakes a user thread from poll().
@@ -99,6 +99,7 @@ struct trib_guest {
  * @poll_until: when a driver in poll() wakes by itself; 0 = never.
  * @inside:   threads in trib_wait().
  * @waits:    times a thread blocked.
+ * @spin:     polling before blocking.
  * @guests:   list of guests.
  */
 struct trib {
@@ -108,7 +109,6 @@ struct trib {
 	struct trib_udp *udp;
 	struct trib_xdp *xdp;
 	struct trib_ksock *ksock;
-	uint64_t spin_ns;
 	struct pollfd pfd[TRIB_POLLFDS_MAX + 1];
 	unsigned int npfd;
 	int kick_fd;
@@ -126,6 +126,7 @@ struct trib {
 	uint64_t poll_until;
 	unsigned int inside;
 	uint64_t waits;
+	struct trib_spin spin;
 	struct trib_guest *guests;
 };
 

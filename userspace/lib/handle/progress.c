@@ -79,16 +79,18 @@ static void block(struct trib *t, int kick_fd, uint64_t until)
 		drain(kick_fd);
 }
 
-/* Poll for a while before blocking: saves the wake-up, costs CPU time. */
+/* Poll for a while before blocking. Return: something came. */
 static bool spin(struct trib *t, const struct trib_req *req)
 {
-	uint64_t end = clock_ns() + t->spin_ns;
+	uint64_t end = clock_ns() + t->spin.most_ns;
+	long evicted = trib_spin_evicted();
+	bool came;
 
-	do {
-		if (receive(t) || (req && req->done))
-			return true;
-	} while (t->eng.now < end);
-	return false;
+	do
+		came = receive(t) || (req && req->done);
+	while (!came && t->eng.now < end);
+	trib_spin_note(&t->spin, came && trib_spin_evicted() == evicted);
+	return came;
 }
 
 static void drive(struct trib *t, const struct trib_req *req, uint64_t until)
@@ -103,7 +105,7 @@ static void drive(struct trib *t, const struct trib_req *req, uint64_t until)
 			break;
 		/* A full batch: more may be waiting. */
 		if (n < TRIB_TUNE_RECV_BATCH) {
-			if (t->spin_ns && spin(t, req))
+			if (trib_spin_may(&t->spin) && spin(t, req))
 				continue;
 			block(t, t->kick_fd, until);
 		}
