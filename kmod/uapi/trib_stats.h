@@ -60,7 +60,7 @@
 	X(46, DROP_DUP, drop_dup, "contribution already counted")					\
 	X(47, DROP_SCALE, drop_scale, "scale differs from the slot's")					\
 	X(48, DROP_MISMATCH, drop_mismatch, "operation, format or length differs from the slot's")	\
-	X(49, DROP_BUSY, drop_busy, "slot still in use after 64 tries")					\
+	X(49, DROP_BUSY, drop_busy, "slot still in use after 30 us")					\
 	X(50, DROP_SEEN, drop_seen, "RESULT already held, or NEED for another child")			\
 	X(51, DROP_GROUP, drop_group, "group missing or empty")						\
 	X(52, DROP_REWRITE, drop_rewrite, "no MAC or local address known for the face")			\

@@ -153,7 +153,7 @@ ALL = {"bpf_module": ("all",)}
 LONG = {"TRIB_TEST_SCALE": "5"}
 LONGEST = {"TRIB_TEST_SCALE": "100"}
 VM = ("bpf", "bpf_module", "config", "deliver", "floats", "kfunc", "libtrib", "module",
-      "sock", "stress", "vlan")
+      "sock", "stress", "virtio", "vlan")
 
 
 def vm_test(name, kernel, env=None, args=(), tag=None):
