@@ -222,7 +222,7 @@ enum trib_slot_state {
 
 /**
  * struct trib_slot - one chunk being summed, then retained; written by BPF
- * @busy:   owner word: exchange 1 to lock, 0 to release. After 64 tries a packet
+ * @busy:   owner word: exchange 1 to lock, 0 to release. After 30 us a packet
  *          is dropped and counted.
  * @epoch:  of the chunk; a slot of another epoch than the tree's is free.
  * @chunk:  the chunk that it holds.

@@ -4,6 +4,7 @@
 # results in their frames, and the sums are right. Its card and the relay's hang on one hub.
 #
 #	worker vio-w0 p0 ==== p0 relay vio-r p1 ---- p0 vio-w1 worker (a veth)
+# shellcheck disable=SC2317 # functions that ok and the trap call
 set -uo pipefail
 # shellcheck source=tests/vm/guest.sh
 . "$(dirname "$0")/guest.sh"
@@ -99,9 +100,9 @@ sums()
 	rank vio-w1 1 &
 	one=$!
 	rank vio-w0 0 || rc=1
-	wait $one || rc=1
+	wait "$one" || rc=1
 	cat "$scratch"/*.out
-	return $rc
+	return "$rc"
 }
 
 # Results that came after XDP had sent the contribution.
