@@ -57,6 +57,7 @@ veth()
 		"$(peer_queues)"
 }
 
+# In an empty namespace: kernels before 6.13 refuse a name that the current one has.
 make_links()
 {
 	local i a dev_a b dev_b
@@ -69,7 +70,7 @@ make_links()
 		else
 			veth "$a" "$dev_a" "$b" "$dev_b"
 		fi
-	done | ip -batch -
+	done | unshare --net ip -batch -
 }
 
 # devices_of HOST

@@ -47,7 +47,6 @@ network()
 {
 	local host
 
-	modprobe virtio_net 2>/dev/null
 	for host in "${hosts[@]}"; do
 		ip netns add "$host" || return
 	done
@@ -108,6 +107,9 @@ sums()
 # Results that came after XDP had sent the contribution.
 carried() { sed -n 's/.*"carried": \([0-9]*\).*/\1/p' "$scratch/vio-w0.json"; }
 
+modprobe virtio_net 2>/dev/null
+ok fabric__has_the_names_of_this_hosts_cards scripts/fabric -n vio up star --workers 2 --loss 1
+scripts/fabric -n vio down >/dev/null
 ok network__of_virtio_cards network
 for host in "${hosts[@]}"; do
 	ok "${host}__daemon" daemon "$host"
