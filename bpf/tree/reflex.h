@@ -189,15 +189,28 @@ enum reflex_look {
 	REFLEX_WON,  /* its cell is SENT */
 };
 
+/* Is GRAD @p there, which waits for the RESULT and for RESULT @other, and are both, too? */
+static __always_inline bool reflex_may(const struct deliver_arg *d, void *array, __u32 mask,
+				       struct trib_cell *cell, __u32 p, __u32 other)
+{
+	return cell_word(cell) == TRIB_CELL(d->epoch, p, TRIB_CELL_READY) &&
+	       (other == d->chunk || reflex_held(array, mask, d->epoch, other, p));
+}
+
+/* Win the cell of GRAD @p, or not: the rank has sent it. */
+static __always_inline enum reflex_look reflex_win(struct trib_cell *cell, __u32 epoch, __u32 p)
+{
+	if (trib_cell_stamped(p))
+		cell->sent_ns = bpf_ktime_get_ns();
+	return cell_swap(cell, epoch, p, TRIB_CELL_READY, TRIB_CELL_SENT) ? REFLEX_WON : REFLEX_NO;
+}
+
 /* May GRAD @p leave, which also waits for RESULT @other? Then win its cell. */
 static __always_inline enum reflex_look reflex_take(struct reflex_arg *a, void *array, __u32 mask,
 						    struct trib_cell *cell, __u32 p, __u32 other,
 						    bool used, struct reflex_shape *s)
 {
-	__u32 epoch = a->d.epoch;
-
-	if (cell_word(cell) != TRIB_CELL(epoch, p, TRIB_CELL_READY) ||
-	    (other != a->d.chunk && !reflex_held(array, mask, epoch, other, p)))
+	if (!reflex_may(&a->d, array, mask, cell, p, other))
 		return REFLEX_NO;
 	if (used)
 		return REFLEX_STAY;
@@ -205,19 +218,16 @@ static __always_inline enum reflex_look reflex_take(struct reflex_arg *a, void *
 	if (!reflex_shape_ok(s) || s->len > a->len ||
 	    bpf_redirect_map(&ports, a->ifindex, XDP_ABORTED) != XDP_REDIRECT)
 		return REFLEX_STAY;
-	if (trib_cell_stamped(p))
-		cell->sent_ns = bpf_ktime_get_ns();
-	return cell_swap(cell, epoch, p, TRIB_CELL_READY, TRIB_CELL_SENT) ? REFLEX_WON : REFLEX_NO;
+	return reflex_win(cell, a->d.epoch, p);
 }
 
-/* Count a contribution that leaves. */
+/* Count a contribution that XDP sends for the rank. */
 static __always_inline void reflex_count(struct trib_desk *desk)
 {
 	struct trib_desk_cpu *line = desk_line(desk);
 
 	if (line)
 		__sync_fetch_and_add(&line->carried, 1);
-	stat(TRIB_TX_REFLEX);
 }
 
 /* Flag in the result of reflex(): the rank must be rung. */
@@ -275,8 +285,10 @@ __noinline int reflex(struct xdp_md *ctx, struct reflex_arg *a)
 		p = a->d.chunk + a->window;
 		other = p - dist;
 	}
-	if (verdict == XDP_REDIRECT)
+	if (verdict == XDP_REDIRECT) {
 		reflex_count(desk);
+		stat(TRIB_TX_REFLEX);
+	}
 	return verdict | ring;
 }
 

@@ -36,6 +36,29 @@ enum slot_act {
 	SLOT_BAD,      /* no such slot, or the packet is too short */
 };
 
+/* The reason to drop a packet that its slot refused. */
+static __always_inline __u32 slot_reason(int act)
+{
+	switch (act) {
+	case SLOT_DUP:
+		return TRIB_DROP_DUP;
+	case SLOT_STALE:
+		return TRIB_DROP_STALE;
+	case SLOT_SEEN:
+		return TRIB_DROP_SEEN;
+	case SLOT_SCALE:
+		return TRIB_DROP_SCALE;
+	case SLOT_MISMATCH:
+		return TRIB_DROP_MISMATCH;
+	case SLOT_MASK:
+		return TRIB_DROP_MASK;
+	case SLOT_BUSY:
+		return TRIB_DROP_BUSY;
+	default:
+		return TRIB_DROP_TREE;
+	}
+}
+
 /**
  * struct slot_arg - one packet and its slot
  * @key:   row of slots.

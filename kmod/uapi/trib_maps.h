@@ -47,7 +47,7 @@
 #include "trib_stats.h"
 #include "trib_wire.h"
 
-#define TRIB_MAPS_ABI 8
+#define TRIB_MAPS_ABI 9
 
 /* Units per slot, fixed when the object is compiled: 352 or 832. */
 #ifndef TRIB_NVAL
@@ -619,6 +619,11 @@ TRIB_ASSERT(sizeof(struct trib_reflex) == 40, "trib_reflex");
  * @nrank:     ranks of the tree here, attached or not.
  * @ring:      their ring buffers; TRIB_NONE: not attached.
  * @rank:      their ranks, in the order of @ring.
+ * @child:     index of each of them among the children of this node, in the order of @ring;
+ *             0 at a leaf.
+ * @host:      1: all children of this node are ranks here, and XDP adds their READY cells to
+ *             its slots. Else 0.
+ * @rsvd:      0.
  * @reflex:    of the rank of a leaf that has only one; else all zeros.
  *
  * tribd writes it. Rank i of the row has the cells TRIB_CELLS_ROW(row, i).
@@ -628,9 +633,12 @@ struct trib_deliver {
 	__u32 nrank;
 	__u32 ring[TRIB_RINGS_MAX];
 	__u32 rank[TRIB_RINGS_MAX];
+	__u8 child[TRIB_RINGS_MAX];
+	__u32 host;
+	__u32 rsvd;
 	struct trib_reflex reflex;
 };
-TRIB_ASSERT(sizeof(struct trib_deliver) == 176, "trib_deliver");
+TRIB_ASSERT(sizeof(struct trib_deliver) == 200, "trib_deliver");
 
 #define TRIB_CELLS_ROW(deliver, i) ((deliver)*TRIB_RINGS_MAX + (i))
 

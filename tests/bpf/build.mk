@@ -7,7 +7,7 @@ BPF_POOL_TESTS := auth pool_admit pool_grad pool_pass
 BPF_TEST_BINS := $(BPF_TESTS:%=$(B)/tests/bpf/%)
 BPF_LIVE_BINS := $(BPF_LIVE_TESTS:%=$(B)/tests/bpf/%)
 BPF_POOL_BINS := $(BPF_POOL_TESTS:%=$(B)/tests/bpf/%)
-BPF_REFLEX_BINS := $(addprefix $(B)/tests/bpf/,reflex reflex_race)
+BPF_REFLEX_BINS := $(addprefix $(B)/tests/bpf/,host reflex reflex_race)
 BPF_WORLD := $(addprefix $(B)/tests/bpf/world/,frame.o trees.o world.o)
 
 $(B)/tests/bpf/%.o: CPPFLAGS_ALL += -DTRIB_NVAL=832 \

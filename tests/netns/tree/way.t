@@ -110,7 +110,7 @@ def follows(f):
 
 def deliver_row(f):
     fd = bpf_get('/sys/fs/bpf/trib/%s/delivers' % f.ns('w0'))
-    row = bytes(bpf_lookup(fd, 1, 176))
+    row = bytes(bpf_lookup(fd, 1, 200))
     os.close(fd)
     return row
 

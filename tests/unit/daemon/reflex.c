@@ -32,11 +32,13 @@ static void leaf(const char *down)
 /* True if the row is all zeros, with a reason that contains @word. */
 static bool refused(const char *word)
 {
-	static const struct trib_reflex none;
-	struct trib_reflex r;
+	static const struct trib_deliver none;
+	struct trib_deliver r;
 
 	memset(&r, 0xff, sizeof(r));
-	if (!expect(reflex_fill(&world, t, &r, &why) < 0) || !expect(!memcmp(&r, &none, sizeof(r))))
+	if (!expect(reflex_fill(&world, t, &r, &why) < 0) ||
+	    !expect(!memcmp(&r.reflex, &none.reflex, sizeof(r.reflex))) || !expect(!r.host) ||
+	    !expect(!memcmp(r.child, none.child, sizeof(r.child))))
 		return false;
 	if (strstr(why.text, word))
 		return true;
@@ -44,12 +46,30 @@ static bool refused(const char *word)
 	return false;
 }
 
+/* A node whose children are ranks 3, 2 and 1 on this host, in this order. */
+static void host(void)
+{
+	struct tree_spec s = spec_make(1, "c:3 c:2 c:1");
+	int i;
+
+	world_make();
+	spec_parent(&s, "up", 2);
+	for (i = 1; i < 4; i++)
+		spec_local(&s, (uint16_t)i, INDEX_NONE);
+	free(t);
+	t = calloc(1, sizeof(*t));
+	expect_eq(tree_check(&world, &s, t, &why), 0);
+	t->id = 1;
+	t->parent->local = v4("10.0.3.1");
+	memcpy(t->parent->local_mac, "\2\1\2\3\4\5", 6);
+}
+
 /* A second tree of the job counts, unless it is held; others' trees do not. */
 static void several_trees(void)
 {
 	static struct tree other;
 	struct reason no = {0};
-	struct trib_reflex r;
+	struct trib_deliver r;
 	struct job another = {0};
 
 	other = (struct tree){.id = 2, .job = t->job};
@@ -65,7 +85,7 @@ static void several_trees(void)
 
 static void reflex__sends_what_the_parent_expects_of_the_rank(void)
 {
-	struct trib_reflex r;
+	struct trib_deliver r;
 	struct secret secret;
 	struct in6_addr a = v4("10.0.3.1");
 
@@ -73,15 +93,15 @@ static void reflex__sends_what_the_parent_expects_of_the_rank(void)
 	t->parent->udp_port = 7500;
 	expect_eq(reflex_fill(&world, t, &r, &why), 0);
 	secret_up(t, 3, NULL, &secret);
-	expect(r.auth == secret.auth && r.auth);
+	expect(r.reflex.auth == secret.auth && r.reflex.auth);
 	secret_up(t, 4, NULL, &secret);
-	expect(r.auth != secret.auth);
-	expect(!memcmp(r.saddr, &a, sizeof(a)));
-	expect(!memcmp(r.smac, "\2\1\2\3\4\5", 6));
-	expect_eq(ntohs(r.sport), TRIB_UDP_PORT);
-	expect_eq(ntohs(r.dport), 7500);
-	expect_eq(ntohs(r.child), 5);
-	expect_eq(r.rsvd, 0);
+	expect(r.reflex.auth != secret.auth);
+	expect(!memcmp(r.reflex.saddr, &a, sizeof(a)));
+	expect(!memcmp(r.reflex.smac, "\2\1\2\3\4\5", 6));
+	expect_eq(ntohs(r.reflex.sport), TRIB_UDP_PORT);
+	expect_eq(ntohs(r.reflex.dport), 7500);
+	expect_eq(ntohs(r.reflex.child), 5);
+	expect_eq(r.reflex.rsvd, 0);
 	world_free();
 }
 
@@ -89,16 +109,42 @@ static void reflex__is_for_one_rank_of_a_leaf(void)
 {
 	leaf(NULL);
 	t->nlocal = 2;
-	expect(refused("2 ranks"));
+	expect(refused("2 ranks of the tree are on this host, each a child of up"));
 	t->nlocal = 1;
 	several_trees();
-	t->nchild = 1;
+	t->nchild = 2;
 	expect(refused("relay"));
 	t->nchild = 0;
 	t->kind = TREE_WORKERS;
 	expect(refused("shared tree"));
 	t->kind = TREE_DEDICATED;
 	expect_eq(reflex_rank(&world, t, &t->local[0], &why), 0);
+	world_free();
+}
+
+static void host__adds_up_if_all_children_are_ranks_here(void)
+{
+	struct trib_deliver r;
+	struct face *parent;
+
+	host();
+	expect_eq(reflex_fill(&world, t, &r, &why), 0);
+	expect_eq(r.host, 1);
+	expect_eq(r.reflex.auth, 0);
+	expect(r.child[0] == 2 && r.child[1] == 1 && r.child[2] == 0);
+	several_trees();
+	t->nlocal = 2;
+	expect(refused("relay"));
+	t->nlocal = 3;
+	parent = t->parent;
+	t->parent = NULL;
+	expect(refused("root"));
+	t->parent = parent;
+	t->parent->port->mode = TRIB_XDP_MODE_GENERIC;
+	expect(refused("p3 runs generic XDP"));
+	t->parent->port->mode = TRIB_XDP_MODE_NATIVE;
+	world.opt.no_reflex = true;
+	expect(refused("--no-reflex"));
 	world_free();
 }
 
@@ -131,7 +177,7 @@ static void reflex__needs_our_addresses(void)
 
 static void reflex__needs_results_at_xdps_port(void)
 {
-	struct trib_reflex r;
+	struct trib_deliver r;
 
 	leaf("mc");
 	expect_eq(reflex_fill(&world, t, &r, &why), 0);
@@ -163,6 +209,7 @@ int main(void)
 {
 	run(reflex__sends_what_the_parent_expects_of_the_rank);
 	run(reflex__is_for_one_rank_of_a_leaf);
+	run(host__adds_up_if_all_children_are_ranks_here);
 	run(reflex__needs_native_xdp_where_results_come_in);
 	run(reflex__needs_our_addresses);
 	run(reflex__needs_results_at_xdps_port);

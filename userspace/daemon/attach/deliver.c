@@ -95,7 +95,7 @@ static int row_store(struct tribd *d, const struct tree *t)
 		row.ring[i] = t->local[i].ring;
 		row.rank[i] = t->local[i].rank;
 	}
-	reflex_fill(d, t, &row.reflex, NULL);
+	reflex_fill(d, t, &row, NULL);
 	return bpf_map_update_elem(d->map[MAP_DELIVERS], &nr, &row, BPF_ANY) ? -errno : 0;
 }
 

@@ -134,7 +134,7 @@ static void fill_tree(const struct tribd *d, const struct tree *t, const struct 
 		      bool mapped, struct trib_attach_tree *at)
 {
 	const struct face *f, *group;
-	struct trib_reflex reflex;
+	struct trib_deliver row;
 
 	at->weight = t->weight;
 	if (t->kind == TREE_WORKERS) {
@@ -166,7 +166,7 @@ static void fill_tree(const struct tribd *d, const struct tree *t, const struct 
 	if (mapped) {
 		at->recv_port = 0;
 		memset(at->mcast_addr, 0, sizeof(at->mcast_addr));
-		if (!reflex_fill(d, t, &reflex, NULL))
+		if (!reflex_fill(d, t, &row, NULL))
 			at->flags |= TRIB_ATTACH_REFLEX;
 	}
 }

@@ -21,17 +21,21 @@ static bool has_others(const struct tribd *d, const struct tree *t)
 	return false;
 }
 
-/* Is the tree one for which a RESULT stands for one GRAD, of one rank? */
+/* Is the tree one for which a RESULT stands for one GRAD of each rank, and one packet? */
 static int tree_fits(const struct tribd *d, const struct tree *t, struct reason *why)
 {
 	if (t->kind != TREE_DEDICATED)
 		return reason_set(why, -EOPNOTSUPP,
 				  "results of a shared tree come to sockets, not to XDP");
-	if (t->nchild)
+	if (!t->parent)
+		return reason_set(why, -EOPNOTSUPP, "this host is the root of the tree");
+	if (t->nchild && t->nlocal != t->nchild)
 		return reason_set(why, -EOPNOTSUPP, "this host is a relay of the tree");
-	if (t->nlocal != 1)
-		return reason_set(why, -EOPNOTSUPP, "%u ranks of the tree are on this host",
-				  t->nlocal);
+	if (!t->nchild && t->nlocal != 1)
+		return reason_set(why, -EOPNOTSUPP,
+				  "%u ranks of the tree are on this host, each a child of %s: make "
+				  "them children of this host",
+				  t->nlocal, t->parent->name);
 	if (has_others(d, t))
 		return reason_set(why, -EOPNOTSUPP, "job %s has several trees here", t->job->name);
 	if (d->opt.no_reflex)
@@ -74,20 +78,11 @@ static int source_fits(const struct face *f, struct reason *why)
 	return 0;
 }
 
-int reflex_fill(const struct tribd *d, const struct tree *t, struct trib_reflex *r,
-		struct reason *why)
+/* XDP sends GRADs of a leaf's only rank, as the parent expects them. */
+static void fill_leaf(const struct tree *t, struct trib_reflex *r)
 {
 	struct secret secret;
-	int err;
 
-	memset(r, 0, sizeof(*r));
-	err = tree_fits(d, t, why);
-	if (!err)
-		err = port_fits(t, why);
-	if (!err)
-		err = source_fits(t->parent, why);
-	if (err)
-		return err;
 	secret_up(t, t->local[0].rank, NULL, &secret);
 	r->auth = secret.auth;
 	memcpy(r->saddr, &t->parent->local, sizeof(r->saddr));
@@ -95,15 +90,38 @@ int reflex_fill(const struct tribd *d, const struct tree *t, struct trib_reflex 
 	r->sport = htons(TRIB_UDP_PORT);
 	r->dport = htons(t->parent->udp_port);
 	r->child = htons(t->local[0].index);
+}
+
+int reflex_fill(const struct tribd *d, const struct tree *t, struct trib_deliver *row,
+		struct reason *why)
+{
+	unsigned int i;
+	int err;
+
+	memset(&row->reflex, 0, sizeof(row->reflex));
+	memset(row->child, 0, sizeof(row->child));
+	row->host = 0;
+	err = tree_fits(d, t, why);
+	if (!err)
+		err = port_fits(t, why);
+	if (!err)
+		err = source_fits(t->parent, why);
+	if (err)
+		return err;
+	if (!t->nchild)
+		fill_leaf(t, &row->reflex);
+	for (i = 0; t->nchild && i < t->nlocal; i++)
+		row->child[i] = (uint8_t)t->local[i].index;
+	row->host = t->nchild > 0;
 	return 0;
 }
 
 int reflex_rank(const struct tribd *d, const struct tree *t, const struct local *l,
 		struct reason *why)
 {
-	struct trib_reflex r;
+	struct trib_deliver row;
 
 	if (t->kind == TREE_DEDICATED && l->pid && !l->ring)
 		return reason_set(why, -EOPNOTSUPP, "it attached without mapped delivery");
-	return reflex_fill(d, t, &r, why);
+	return reflex_fill(d, t, &row, why);
 }
