@@ -120,6 +120,38 @@ face_port()
 group_port() { [[ $transport == xdp ]] || echo " port 7418"; }
 mcast_addr() { [[ $ipv6 ]] && echo ff15::77 || echo 239.77.0.1; }
 
+# The far end of the LOCAL pair, where ranks of a host that adds them up send from.
+local_addr() { [[ $ipv6 ]] && echo fe80::77:2 || echo 169.254.77.2; }
+
+# child_of CHILD: a relay's words for it. A host that adds up is a relay, too.
+child_of()
+{
+	local r=${rank[$1]-}
+
+	if [[ ! $r ]] || { ((ranks > 1)) && [[ ! $apart ]]; }; then
+		echo " child $1"
+	else
+		printf " child $1:%d" $(seq "$r" $((r + ranks - 1)))
+	fi
+}
+
+# ranks_of HOST: its words for its ranks.
+ranks_of()
+{
+	local r=${rank[$1]} end=$((${rank[$1]} + ranks - 1))
+
+	if ((ranks == 1)); then
+		echo " local $r${apart:+:$r}"
+	elif [[ $apart ]]; then
+		for ((; r <= end; r++)); do
+			echo -n " local $r:$r"
+		done
+	else
+		printf ' child local:%d' $(seq "$r" "$end")
+		printf ' local %d' $(seq "$r" "$end")
+	fi
+}
+
 # The configuration of the host's tribd, as lines for `trib batch`.
 config_of()
 {
@@ -129,15 +161,22 @@ config_of()
 		echo "face add $child dev ${top_dev[$child]}" \
 		     "addr ${up_addr[$child]}$(face_port "$child")$(face_options)$(
 			face_ndn "$host" "$child")"
-		tree+=" child $child${rank[$child]:+:${rank[$child]}}"
+		tree+=$(child_of "$child")
 	done
 	if [[ ${parent[$host]-} ]]; then
 		echo "face add up dev ${up_dev[$host]}" \
 		     "addr ${top_addr[$host]}$(face_options)$(
 			face_ndn "$host" up)"
-		tree+=" parent up index ${place[$host]}"
+		tree+=" parent up"
+		# Children of the relay have their indices there.
+		[[ $apart ]] || tree+=" index ${place[$host]}"
 	fi
-	[[ ! ${rank[$host]-} ]] || tree+=" local ${rank[$host]}"
+	if [[ ${rank[$host]-} ]]; then
+		if ((ranks > 1)) && [[ ! $apart ]]; then
+			echo "face add local dev trib0 addr $(local_addr)"
+		fi
+		tree+=$(ranks_of "$host")
+	fi
 	if [[ $one_nic && ${role[$host]} == relay ]]; then
 		echo "face add everybody dev p0 addr" \
 		     "$(mcast_addr)$(group_port)$(face_options)"
@@ -169,23 +208,26 @@ configure_host()
 		die "cannot configure $1; see above"
 }
 
-# write_env WORKER: the environment of the worker's processes.
+# write_env WORKER: the environment of a rank's process.
 write_env()
 {
-	local host=$1 name_of_job=$job
+	local host=${1%+*} name_of_job=$job nth=0 own
+
+	[[ $1 == "$host" ]] || nth=${1##*+}
+	own=$((${rank[$host]} + nth))
 
 	if [[ ! $plain && $transport != xdp ]]; then
 		name_of_job=$(in_ns "${parent[$host]}" "$bin/trib" job ticket \
-			"$job" rank "${rank[$host]}")
+			"$job" rank "$own")
 	fi
 	{
 		[[ $plain ]] || is_planned || echo "TRIB_JOB=$name_of_job"
 		[[ $transport != kernel ]] || echo "TRIB_TRANSPORT=kernel"
-		echo "TRIB_RANK=${rank[$host]}"
+		echo "TRIB_RANK=$own"
 		echo "TRIB_WORLD=$world"
-		echo "RANK=${rank[$host]}"
+		echo "RANK=$own"
 		echo "WORLD_SIZE=$world"
-	} >"$state/$host.env"
+	} >"$state/$1.env"
 }
 
 # The job folder of a host's trib-ps, which trib apply uses too.

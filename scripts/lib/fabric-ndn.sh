@@ -8,13 +8,17 @@
 ndn_entries=4096
 
 # Prints the workers when there is no plan: those of the fabric's own job, or all
-# hosts of a topology that have a name.
+# hosts of a topology that have a name. Rank K of a host is HOST+K, the first HOST.
 own_workers()
 {
-	local host
+	local host k
 
 	for host in "${hosts[@]}"; do
-		[[ ! ${rank[$host]-} ]] || echo "$host"
+		[[ ${rank[$host]-} ]] || continue
+		echo "$host"
+		for ((k = 1; k < ranks; k++)); do
+			echo "$host+$k"
+		done
 	done
 }
 

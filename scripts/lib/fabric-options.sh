@@ -97,6 +97,7 @@ parse_up()
 		--generic) generic=1; continue ;;
 		--ipv6) ipv6=1; continue ;;
 		--one-nic) one_nic=1; continue ;;
+		--apart) apart=1; continue ;;
 		--plain) plain=1; continue ;;
 		--no-rate) no_rate=1; continue ;;
 		--no-reflex) tribd_args+=("$o"); continue ;;
@@ -107,6 +108,7 @@ parse_up()
 		case $o in
 		--workers) workers=$(integer "$o" "$1" 1 64) ;;
 		--racks) racks=$(integer "$o" "$1" 2 16) ;;
+		--ranks) ranks=$(integer "$o" "$1" 1 16) ;;
 		--ps-host) ps_at=$(integer "$o" "$1" 0 16) ;;
 		--n) bcube_n=$(integer "$o" "$1" 2 16) ;;
 		--k) bcube_k=$(integer "$o" "$1" 1 6) ;;
@@ -143,6 +145,7 @@ check_up()
 			die -2 "$racks racks of $workers are more than 250 hosts"
 	fi
 	[[ $kind != bcube ]] || check_bcube
+	[[ ! $apart && $ranks == 1 ]] || check_ranks
 	[[ ! $ndn && ! $ps_at ]] || check_ndn
 	[[ $kind == file || ! $no_rate ]] || die -2 "--no-rate needs a file"
 	! is_planned || check_planned
@@ -155,6 +158,17 @@ check_up()
 	[[ ! $generic || ! $queues ]] || die -2 "--generic chooses the queues itself"
 	[[ ! $generic || ! ($rate || $loss || $dup || $reorder) ]] ||
 		die -2 "--generic has no wires with rates or faults"
+}
+
+# The LOCAL pair has no tags, and kernel sockets are of hosts without tribd.
+check_ranks()
+{
+	[[ $kind == star || $kind == tree ]] || die -2 "--ranks and --apart need a star or a tree"
+	[[ $transport == xdp && ! $plain ]] || die -2 "--ranks: workers' hosts must run tribd"
+	[[ ! $vlan ]] || die -2 "--ranks has no --vlan"
+	[[ ! $apart || $kind == star ]] || die -2 "--apart needs a star"
+	[[ ! $apart ]] || ((workers * ranks <= 64)) ||
+		die -2 "$workers hosts of $ranks ranks are more than 64 children"
 }
 
 # tribd would fall back to generic mode at both ends of a veth, where neither sees

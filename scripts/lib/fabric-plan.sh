@@ -18,7 +18,7 @@ declare -A forwards=()	# 1: passes on what is not for it
 declare -A parent=()	# the relay above
 declare -A below=()	# the children, in order
 declare -A place=()	# index among them
-declare -A rank=()	# of workers; of a topology: of hosts that names lead to
+declare -A rank=()	# the first of workers; of a topology: of hosts that names lead to
 declare -A up_dev=()	# device towards the parent,
 declare -A up_addr=()	# its address,
 declare -A top_dev=()	# and those of the parent's end
@@ -75,7 +75,7 @@ add_leaf()
 	add_addr "$child" "$4" "${up_addr[$child]}"
 	nets[$child]+="$(address "$5" 0)/$(net_length),"
 	[[ ${role[$child]} == worker ]] || return 0
-	rank[$child]=${child#w}
+	rank[$child]=$((${child#w} * ranks))
 }
 
 plan_star()
@@ -262,10 +262,11 @@ plan()
 		;;
 	tree)
 		plan_tree
-		world=$((racks * workers))
+		world=$((racks * workers * ranks))
 		;;
 	star)
 		if [[ $one_nic ]]; then plan_one_nic; else plan_star; fi
+		world=$((workers * ranks))
 		;;
 	esac
 	for ((i = 0; i < ${#links[@]}; i++)); do

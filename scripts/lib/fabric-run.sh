@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=bash disable=SC2034,SC2154 # variables are shared
-# fabric run: one process per worker, their signals, output and exit status.
+# fabric run: one process per rank, their signals, output and exit status.
 # Sourced by scripts/fabric.
 
 declare -A worker_of=()	# pid -> host, of those that run
@@ -21,12 +21,12 @@ start_worker()
 		taggers+=($!)
 	fi
 	if [[ $tag ]]; then
-		in_worker "$host" "${env[@]}" "${@:2}" >"$out" 2>&1 &
+		in_worker "${host%+*}" "${env[@]}" "${@:2}" >"$out" 2>&1 &
 	else
-		in_worker "$host" "${env[@]}" "${@:2}" &
+		in_worker "${host%+*}" "${env[@]}" "${@:2}" &
 	fi
 	worker_of[$!]=$host
-	echo "$host" >"$state/run/$!"
+	echo "${host%+*}" >"$state/run/$!"
 }
 
 # in_worker HOST NAME=VALUE... COMMAND...: becomes the command.
@@ -99,7 +99,7 @@ all_workers()
 	fi
 }
 
-# Keeps the workers that --only names.
+# Keeps the workers on hosts that --only names.
 chosen_workers()
 {
 	local host list
@@ -110,9 +110,8 @@ chosen_workers()
 	fi
 	IFS=, read -ra list <<<"$only"
 	for host in "${list[@]}"; do
-		all_workers | grep -xF -- "$host" >/dev/null ||
+		all_workers | grep -xE -- "${host//./\\.}(\+[0-9]+)?" ||
 			die -2 "--only: no worker is called '$host'"
-		echo "$host"
 	done
 }
 
