@@ -98,6 +98,7 @@ parse_up()
 		--ipv6) ipv6=1; continue ;;
 		--one-nic) one_nic=1; continue ;;
 		--apart) apart=1; continue ;;
+		--no-reflex) tribd_args+=("$o"); continue ;;
 		--plain) plain=1; continue ;;
 		--no-rate) no_rate=1; continue ;;
 		--no-reflex) tribd_args+=("$o"); continue ;;

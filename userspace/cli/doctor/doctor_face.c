@@ -92,7 +92,10 @@ static void check_route(struct doctor *d, struct rt *rt, struct face *f)
 		return;
 	}
 	f->have_route = true;
-	if (f->route.local) {
+	/* The LOCAL pair's other end is on this host, too. */
+	if (f->route.local && !strcmp(jstr(f->json, "ifname"), TRIB_LOCAL_PORT)) {
+		f->have_route = false;
+	} else if (f->route.local) {
 		doctor_note(d, DOCTOR_FAIL, "route", f->name,
 			    "a face names the other end: trib face del, trib face add",
 			    "%s is an address of this host", jstr(f->json, "addr"));
