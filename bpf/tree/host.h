@@ -133,7 +133,7 @@ __noinline int host_look(struct host_arg *h, struct slot_arg *a, struct deliver_
 	dl = bpf_map_lookup_elem(&delivers, &row);
 	row = TRIB_CELLS_ROW(row, i);
 	array = bpf_map_lookup_elem(&cells, &row);
-	if (!dl || !array)
+	if (!dl || !array || dl->ring[i] == TRIB_NONE)
 		return REFLEX_NO;
 	h->array = row;
 	h->mask = dl->cell_mask;
@@ -164,7 +164,7 @@ __noinline int host_look(struct host_arg *h, struct slot_arg *a, struct deliver_
  * host_copy() - copy the values of the cell that was won into the frame
  *
  * Return: 0. If the rank has changed the state since, the copy may be half a RESULT:
- * then SLOT_BAD.
+ * then SLOT_STALE.
  */
 __noinline int host_copy(struct xdp_md *ctx, struct host_arg *h, struct slot_arg *a)
 {
@@ -184,10 +184,9 @@ __noinline int host_copy(struct xdp_md *ctx, struct host_arg *h, struct slot_arg
 	off = a->off;
 	HIDE(off);
 	off &= PKT_OFF_MASK;
-	if (copy_out_bytes(ctx, off, cell->v, h->length) ||
-	    !cell_has(cell, a->epoch, a->chunk, TRIB_CELL_SENT))
+	if (copy_out_bytes(ctx, off, cell->v, h->length))
 		return SLOT_BAD;
-	return 0;
+	return cell_has(cell, a->epoch, a->chunk, TRIB_CELL_SENT) ? 0 : SLOT_STALE;
 }
 
 /* host_dense() - slot_grad(), out of line */

@@ -41,6 +41,7 @@ static __always_inline __u32 slot_reason(int act)
 {
 	switch (act) {
 	case SLOT_DUP:
+	case SLOT_ANSWER:
 		return TRIB_DROP_DUP;
 	case SLOT_STALE:
 		return TRIB_DROP_STALE;

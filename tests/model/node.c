@@ -325,6 +325,25 @@ static int rx_grad(struct node *n, struct node_packet *p)
 	return V_DROP;
 }
 
+int node_add(struct node *n, const struct node_packet *p)
+{
+	struct trib_slot *s = node_slot(n, ntohl(p->h->chunk));
+	int act = slot_grad(n, s, p);
+
+	if (act == NODE_ANSWER)
+		return drop_act(n, TRIB_DROP_DUP);
+	if (act == NODE_HELD || act == NODE_DONE)
+		sample_lag(n, s, p->h, p->child, act == NODE_DONE);
+	return act;
+}
+
+int node_sum(struct node *n, struct node_packet *p, uint32_t chunk)
+{
+	n->stats[TRIB_DONE]++;
+	p->h->chunk = htonl(chunk);
+	return partial_out(n, p, node_slot(n, chunk), 0);
+}
+
 /* A leaf only delivers; then the packet may leave as a contribution. */
 static int leaf_result(struct node *n, struct node_packet *p, uint8_t last)
 {
@@ -377,7 +396,11 @@ static int rx_result(struct node *n, struct node_packet *p)
 	turn(n, p, s, TRIB_T_RESULT, 0);
 	local_copy(n, s, trib_payload_len(s->nval));
 	n->stats[TRIB_TX_RESULT]++;
-	return up && !is_root(n) ? send_all(n, p) : send_or_end(n, p, n->row->down);
+	if (up && !is_root(n))
+		return send_all(n, p);
+	if (n->row->down == TRIB_NONE && n->row->deliver && n->exits->host)
+		return n->exits->host(n, p);
+	return send_or_end(n, p, n->row->down);
 }
 
 static int need_from_child(struct node *n, struct node_packet *p, const struct trib_slot *s,

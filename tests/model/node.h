@@ -107,8 +107,11 @@ struct node;
  * @deliver: a result for the ranks here. Return: 0, or the reason to drop.
  * @event:   a record for the ranks here.
  * @reflex:  a result that was new to the ranks of a leaf.
+ * @host:    a result that was new to a node and goes to no child but the ranks here: what
+ *           these have ready may be added (node_add()), and @p leave as a sum (node_sum()).
+ *           NULL: never.
  *
- * The last three are only called where the row has a deliver row.
+ * The last four are only called where the row has a deliver row.
  */
 struct node_exits {
 	int (*group)(struct node *n, struct node_packet *p, uint32_t group);
@@ -119,6 +122,7 @@ struct node_exits {
 	int (*deliver)(struct node *n, const struct node_result *r);
 	void (*event)(struct node *n, const struct trib_event *ev);
 	int (*reflex)(struct node *n, struct node_packet *p, const struct node_result *r);
+	int (*host)(struct node *n, struct node_packet *p);
 };
 
 /**
@@ -152,6 +156,14 @@ int node_rx(struct node *n, struct node_packet *p);
 int node_fill(struct node *n, struct trib_hdr *h, int how, const void **pay);
 
 struct trib_slot *node_slot(const struct node *n, uint32_t chunk);
+
+/*
+ * Add a contribution of a rank here, which is no packet. Return: NODE_HELD; NODE_DONE if its
+ * slot is full; else it was refused and counted.
+ */
+int node_add(struct node *n, const struct node_packet *p);
+/* @p leaves as the sum of chunk @chunk, which is full. Return: the verdict. */
+int node_sum(struct node *n, struct node_packet *p, uint32_t chunk);
 
 /* Count @why. Return: V_DROP. */
 static inline int node_drop(struct node *n, int why)

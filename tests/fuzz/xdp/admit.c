@@ -341,7 +341,7 @@ int model_xdp(struct frame *f, uint32_t ifindex)
 	model.nrecord = 0;
 	model.ntime = 0;
 	model.tree = T_NONE;
-	model.act = 0;
+	model.act = model.refused = 0;
 	memset(&model.errand, 0, sizeof(model.errand));
 	rc = read_headers(&v, &l4_len);
 	if (rc == ADMITTED)

@@ -264,7 +264,8 @@ static void ranks_begin(uint32_t base, uint32_t dist)
 	for (int tree = 0; tree < T__MAX; tree++) {
 		for (int rank = 0; rank < RING_RANKS; rank++) {
 			uint8_t *at[2] = {rig.cells[tree][rank], model.cells[tree][rank]};
-			uint32_t sent = rig.delivers[tree].reflex.auth ? dist : 4;
+			const struct trib_deliver *d = &rig.delivers[tree];
+			uint32_t sent = d->reflex.auth || d->host ? dist : 4;
 
 			for (int j = 0; at[0] && j < 2; j++)
 				gen_cells(at[j], rig.trees[tree].epoch, base, sent, dist);
@@ -344,7 +345,8 @@ static void check_drop_counted(int verdict)
 	if (verdict == V_DROP && !n && !model.stats[TRIB_ADDED] && !model.stats[TRIB_POOL_MERGED] &&
 	    !model.stats[TRIB_DELIVERED] && !model.stats[TRIB_RUNG])
 		wrong("dropped, and no reason counted");
-	if (n > 1)
+	/* Contributions that are no packets have reasons of their own. */
+	if (n > 1 + model.refused)
 		wrong("%d reasons counted", n);
 }
 
@@ -424,7 +426,7 @@ static void one_packet(struct frame *f, uint32_t ifindex, uint8_t then)
 	check_drop_counted(want);
 	got = rig_xdp(f, ifindex);
 	packets++;
-	carried += model.stats[TRIB_TX_REFLEX];
+	carried += model.stats[TRIB_TX_REFLEX] + model.stats[TRIB_ADDED_HERE];
 	left += model.stats[TRIB_REFLEX_LEFT];
 	if (got != want)
 		wrong("trib_xdp said %d, not %d", got, want);

@@ -11,7 +11,7 @@
 #include "tests/model/shared.h"
 
 #define MODEL_RECORDS 64
-#define MODEL_TIMES (RING_RANKS + 1)
+#define MODEL_TIMES (3 * RING_RANKS)
 
 /* Verdicts of trib_grow; those of trib_xdp are in node.h. */
 enum { V_UNSPEC = -1, V_SHOT = 2, V_STOLEN = 4 };
@@ -27,6 +27,7 @@ enum { V_UNSPEC = -1, V_SHOT = 2, V_STOLEN = 4 };
  * @dirty:   trees whose state changed since model_reset().
  * @tree:    row of the packet's tree, once it is admitted; else T_NONE.
  * @act:     outcome at the slot: for the fuzzer's feedback.
+ * @refused: contributions out of cells that their slots refused.
  * @type:    of the packet as it came.
  * @errand:  as in struct rig.
  * @pay:     where trib_send fills the packet from, if that is its errand.
@@ -50,6 +51,7 @@ struct model {
 	uint32_t dirty;
 	int tree;
 	int act;
+	int refused;
 	uint8_t type;
 	struct trib_errand errand;
 	int pay;
@@ -138,6 +140,13 @@ int model_deliver(struct node *n, const struct node_result *r);
 void model_event(struct node *n, const struct trib_event *ev);
 /* And what a result lets go (reflex.c). */
 int model_reflex(struct node *n, struct node_packet *p, const struct node_result *r);
+/* And at a node of ranks (host.c). */
+int model_host(struct node *n, struct node_packet *p);
+/* Is the chunk READY in @cells, and RESULT @other there, which it waits for? */
+bool model_ready(uint8_t *cells, uint32_t epoch, uint32_t chunk, uint32_t other);
+/* Would a relay admit the shape of a cell's header, and how long are its values? */
+bool model_shape_ok(const struct trib_hdr *h);
+int model_length(const struct trib_hdr *h);
 /* Ring rank @i of the row: its result is there, or it must send. */
 void model_ring(struct node *n, int i, const struct node_result *r);
 void model_timed(struct trib_cell *cell, int tree, int rank, bool took);

@@ -20,7 +20,12 @@ static bool held(uint8_t *cells, uint32_t epoch, uint32_t chunk, uint32_t p)
 			     word % 8 == TRIB_CELL_FREE);
 }
 
-static bool shape_ok(const struct trib_hdr *h)
+bool model_ready(uint8_t *cells, uint32_t epoch, uint32_t chunk, uint32_t other)
+{
+	return is_in(cells, epoch, chunk, TRIB_CELL_READY) && held(cells, epoch, other, chunk);
+}
+
+bool model_shape_ok(const struct trib_hdr *h)
 {
 	static const int groups[8] = {1, 2, 4, 8, 16, 32};
 	unsigned int nval = ntohs(h->nval), most = rig.nval;
@@ -40,7 +45,7 @@ static bool shape_ok(const struct trib_hdr *h)
 	       (h->nm & 31) + 1 < groups[h->nm >> 5];
 }
 
-static int length(const struct trib_hdr *h)
+int model_length(const struct trib_hdr *h)
 {
 	int units = ntohs(h->nval);
 
@@ -73,8 +78,8 @@ static int leave(struct node *n, struct node_packet *p, const struct trib_cell *
 	};
 
 	memcpy(p->h, &h, sizeof(h));
-	memcpy(b + v->pay, c->v, length(&c->h));
-	model_shrink(n, p, length(&c->h));
+	memcpy(b + v->pay, c->v, model_length(&c->h));
+	model_shrink(n, p, model_length(&c->h));
 	memcpy(b, b + 6, 6);
 	memcpy(b + 6, r->smac, 6);
 	model_turn_ip(v, (const uint8_t *)r->saddr);
@@ -99,10 +104,9 @@ int model_reflex(struct node *n, struct node_packet *p, const struct node_result
 		uint32_t chunk = r->chunk + (look ? w : dist);
 		struct trib_cell *c = rig_cell(cells, chunk);
 
-		if (!is_in(cells, r->epoch, chunk, TRIB_CELL_READY) ||
-		    !held(cells, r->epoch, chunk - (look ? dist : w), chunk))
+		if (!model_ready(cells, r->epoch, chunk, chunk - (look ? dist : w)))
 			continue;
-		if (verdict == V_REDIRECT || !shape_ok(&c->h) || length(&c->h) > p->paylen ||
+		if (verdict == V_REDIRECT || !model_shape_ok(&c->h) || model_length(&c->h) > p->paylen ||
 		    !model_answers(n, p)) {
 			model.stats[TRIB_REFLEX_LEFT]++;
 			ring = true;

@@ -405,7 +405,10 @@ static void make_cells(int tree)
 		.cell_mask = CELLS - 1,
 		.nrank = only ? 1 : RING_RANKS,
 		.ring = {1, only || tree == T_GENERIC ? TRIB_NONE : 2},
+		.host = tree == T_LOCAL,
 	};
+	for (int i = 0; tree == T_LOCAL && i < RING_RANKS; i++)
+		fresh_delivers[tree].child[i] = RING_RANKS - 1 - i;
 	if (only)
 		make_reflex(&fresh_delivers[tree].reflex, tree);
 }

@@ -35,7 +35,7 @@ enum rig_tree {
 	T_DEADEND, /* root, whose group has no members */
 	T_PAUSED,  /* no epoch runs */
 	T_DEAF,	   /* leaf without a deliver row */
-	T_LOCAL,   /* inner, all children are ranks of this host */
+	T_LOCAL,   /* inner, all children are ranks of this host, which adds them up */
 	T_CHAIN,   /* inner, one child, and ranks */
 	T_POOL,	   /* shared, 3 neighbours below, IPv4 */
 	T_POOL6,   /* of another job, capped, IPv6, one tag, bitmaps of 2 words */

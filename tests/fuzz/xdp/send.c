@@ -135,6 +135,7 @@ const struct node_exits model_exits = {
 	.deliver = model_deliver,
 	.event = model_event,
 	.reflex = model_reflex,
+	.host = model_host,
 };
 
 struct node model_node(void)
