@@ -98,6 +98,22 @@ static void *worker(void *arg)
 	return NULL;
 }
 
+/* The rank is the only child of a node of this host, INNER, instead of that of LEAF. */
+static bool is_host;
+
+static void host_rows(void)
+{
+	struct trib_deliver d = {.cell_mask = SLOTS - 1, .nrank = 1, .ring = {1}, .host = 1};
+	struct trib_tree t;
+
+	bpf_map_update_elem(w.delivers, &(int){1}, &d, 0);
+	tree_get(INNER, &t);
+	t.deliver = 1;
+	t.down = TRIB_NONE;
+	t.nchild = t.full = 1;
+	tree_put(INNER, &t);
+}
+
 /* Run rounds of @begin, RESULT @chunk with @nval values, and @end, beside @other. */
 static int rounds(int nval, void (*begin)(void), void (*other)(uint64_t *),
 		  void (*end)(struct frame *f, int verdict))
@@ -108,6 +124,8 @@ static int rounds(int nval, void (*begin)(void), void (*other)(uint64_t *),
 	int n, verdict;
 
 	reflex_reset(false, 0, 0);
+	if (is_host)
+		host_rows();
 	work = other;
 	delay = 0;
 	atomic_store(&step, 0);
@@ -118,7 +136,7 @@ static int rounds(int nval, void (*begin)(void), void (*other)(uint64_t *),
 	for (n = 0; n < ROUNDS && time(NULL) < until; n++) {
 		chunk = n;
 		begin();
-		frame_result(&f, LEAF, -1, chunk, nval, 0x1111);
+		frame_result(&f, is_host ? INNER : LEAF, -1, chunk, nval, 0x1111);
 		atomic_fetch_add(&step, 1);
 		spin(draw(&seed) % 128);
 		verdict = run_xdp(&f, 3);
@@ -353,6 +371,34 @@ static void race__no_half_result_leaves(void)
 	expect_eq(torn, 0);
 }
 
+/* The same where the frame is added to a slot, which it fills. */
+static void race__no_half_result_is_added(void)
+{
+	int n;
+
+	is_host = true;
+	left = torn = 0;
+	n = rounds(w.nval, begin_ready, overtake, is_not_torn);
+	is_host = false;
+	printf("# %d rounds, %d left, %d were overtaken\n", n, left, n - left);
+	expect(n < ROUNDS || left > 0);
+	expect_eq(torn, 0);
+	expect_eq(stat_of(TRIB_ADDED_HERE), left);
+}
+
+static void race__exactly_one_sends_of_a_host(void)
+{
+	int n;
+
+	is_host = true;
+	wrong = sent[0] = sent[1] = 0;
+	n = rounds(352, begin_fresh, publish, one_sent);
+	is_host = false;
+	printf("# %d rounds: %d by socket, %d by XDP\n", n, sent[0], sent[1]);
+	expect_eq(wrong, 0);
+	expect(n < ROUNDS || (sent[0] && sent[1]));
+}
+
 /* --- a rank that writes anything */
 
 /* Write somewhere something that may just be allowed, or is not. */
@@ -460,32 +506,61 @@ static void begin_honest(uint32_t dist)
 	cell_set(chunk + dist, TRIB_CELL_READY);
 }
 
-static void hostile__rank_emits_its_contributions_only(void)
+/* The same of a node's sum, of which the rank's contribution is all. */
+static const char *hostile_sum_wrong(struct frame *f)
+{
+	struct trib_hdr *h = frame_hdr(f), want = header(TRIB_T_GRAD, INNER, 0, ntohl(h->chunk));
+	uint32_t ahead = ntohl(h->chunk) - chunk;
+	const int keep = TRIB_F_PUSH | TRIB_F_HEAD | TRIB_F_EMPTY;
+
+	if (ahead < 1 || ahead > WINDOW)
+		return "chunk";
+	if (group_of(f) != UP(INNER))
+		return "group";
+	if (!(h->flags & TRIB_F_EMPTY) && !shape_ok(h))
+		return "shape";
+	/* trib_egress writes the child and the secret. */
+	want.flags = h->flags & keep;
+	want.op = h->op;
+	want.fmt = h->fmt;
+	want.child = h->child;
+	want.nval = h->nval;
+	want.scale = h->scale;
+	want.auth = h->auth;
+	return memcmp(h, &want, sizeof(want)) ? "header" : NULL;
+}
+
+/* Run RESULTs beside a scribbler. Return: their number; *@out and *@cut of their frames left. */
+static int hostile(int *out, int *cut)
 {
 	time_t until = time(NULL) + SECONDS;
 	static struct frame f, result;
-	int n, verdict, out = 0, cut = 0, bad = 0;
+	int n, verdict, bad = 0;
 	const char *why;
-	uint64_t new;
 	pthread_t t;
 
 	reflex_reset(false, 0, 0);
+	if (is_host)
+		host_rows();
+	*out = *cut = 0;
 	atomic_store(&stop, false);
 	pin(0);
 	pthread_create(&t, NULL, scribbler, NULL);
 	/* Until the other CPU has had its say, if it has the time for that at all. */
-	for (n = 0; (n < 20 * ROUNDS || n - out < ROUNDS) && time(NULL) < until && bad < 10; n++) {
+	for (n = 0; (n < 20 * ROUNDS || n - *out < ROUNDS) && time(NULL) < until && bad < 10; n++) {
 		chunk = n;
-		frame_result(&result, LEAF, -1, chunk, n & 1 ? 352 : 160, 0x1111);
+		frame_result(&result, is_host ? INNER : LEAF, -1, chunk, n & 1 ? 352 : 160, 0x1111);
 		f = result;
 		begin_honest(1 + n % WINDOW);
 		spin(draw(&seed) % 256);
 		verdict = run_xdp(&f, 3);
 		if (verdict == XDP_DROP)
 			continue;
-		out++;
-		cut += f.len < result.len;
-		why = verdict == XDP_REDIRECT ? hostile_wrong(&f) : "verdict";
+		++*out;
+		*cut += f.len < result.len;
+		why = verdict != XDP_REDIRECT ? "verdict"
+		      : is_host		      ? hostile_sum_wrong(&f)
+					      : hostile_wrong(&f);
 		if (why) {
 			printf("# round %d: %s\n", n, why);
 			bad++;
@@ -493,15 +568,33 @@ static void hostile__rank_emits_its_contributions_only(void)
 	}
 	atomic_store(&stop, true);
 	pthread_join(t, NULL);
-	new = stat_of(TRIB_DELIVERED);
 	printf("# %d results, %llu of them new; %d frames left, %d of them cut\n", n,
-	       (unsigned long long)new, out, cut);
+	       (unsigned long long)stat_of(TRIB_DELIVERED), *out, *cut);
 	expect_eq(bad, 0);
-	expect(out > n / 100 && cut > n / 1000);
+	expect(*out > n / 100 && *cut > n / 1000);
+	return n;
+}
+
+static void hostile__rank_emits_its_contributions_only(void)
+{
+	int out, cut, n = hostile(&out, &cut);
+	uint64_t new = stat_of(TRIB_DELIVERED);
+
 	expect_eq(stat_of(TRIB_TX_REFLEX), out);
 	expect_eq(new + stat_of(TRIB_DROP_STALE) + stat_of(TRIB_DROP_SEEN) +
 			  stat_of(TRIB_DROP_MISMATCH),
 		  n);
+}
+
+static void hostile__rank_adds_its_contributions_only(void)
+{
+	int out, cut;
+
+	is_host = true;
+	hostile(&out, &cut);
+	is_host = false;
+	expect_eq(stat_of(TRIB_TX_PARTIAL), out);
+	expect(stat_of(TRIB_ADDED_HERE) >= (uint64_t)out);
 }
 
 int main(void)
@@ -516,10 +609,13 @@ int main(void)
 	run(race__one_cpu_delivers);
 	run(race__one_cpu_rings);
 	run(hostile__rank_emits_its_contributions_only);
+	run(hostile__rank_adds_its_contributions_only);
 	world_close();
 	world_open(TRIB_NVAL_LARGE);
 	bpf_xdp_attach(w.ifindex[1], w.xdp, XDP_FLAGS_DRV_MODE, NULL);
 	run(race__no_half_result_leaves);
+	run(race__no_half_result_is_added);
+	run(race__exactly_one_sends_of_a_host);
 	world_close();
 	return tap_done();
 }
