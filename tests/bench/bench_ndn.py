@@ -140,7 +140,7 @@ def bring(net, jobs):
     with tempfile.TemporaryDirectory(prefix="trib-bench-") as folder:
         ends = {w: End(net.ns[w], *PRIORITY, sys.executable,
                        os.path.join(os.path.dirname(__file__),
-                                    "ndn_model.py"),
+                                    "ndn", "model.py"),
                        json.dumps({"name": "/" + w, "job": "/ps/" + name,
                                    "forwarder": net.router_of(w)[0]}))
                 for name, workers in jobs.items() for w in workers}

@@ -67,6 +67,13 @@ ERRORS = [
      'jobs:1:20: jobs[0].name: "../../etc" contains \'/\''),
     (TOPO, JOBS.replace('"j"', '".j"'),
      'jobs:1:20: jobs[0].name: ".j" begins with .'),
+    (TOPO, JOBS.replace("1}", '1, "ranks": 17}'),
+     "jobs:1:69: jobs[0].ranks: 17 is not within 1 to 16"),
+    (TOPO, JOBS.replace("1}", '1, "ps": "b", "mode": "shared", '
+                        '"ranks": 2}').replace('"all"', '["a"]'),
+     'jobs:1:98: jobs[0].ranks: several ranks of a host need "mode": "dedicated"'),
+    ('{"builtin": "bcube:2,2"}', JOBS.replace("1}", '1, "ranks": 2}'),
+     'jobs:1:69: jobs[0].ranks: several ranks of a host need "algorithm": "tree"'),
     (TOPO, JOBS.replace("1}", '1, "dtype": "f64"}'),
      'jobs:1:69: jobs[0].dtype: "f64" is not int, f32, f16 or bf16'),
     (TOPO, JOBS.replace("1}", '1, "ps": "b", "mode": "shared", '

@@ -52,6 +52,40 @@ def rows__of_a_star_match_the_commands():
                                 "local": [{"rank": 0, "index": 0}]}]
 
 
+@test
+def rows__of_several_ranks_are_children_of_their_host():
+    made = builtin("star:2", {"name": "train", "workers": "all",
+                              "max_relays": 1, "ranks": 2})
+    relay, worker = made["hosts"][0], made["hosts"][2]
+    assert relay["trees"][0]["children"] == [{"face": "w0"}, {"face": "w1"}], relay
+    assert worker["faces"][0] == {"name": "local", "dev": "trib0",
+                                  "addr": "169.254.77.2"}, worker
+    assert worker["trees"] == [{
+        "id": 1, "job": "train", "parent": "r0", "index": 1,
+        "children": [{"face": "local", "rank": 2}, {"face": "local", "rank": 3}],
+        "local": [{"rank": 2, "index": 0}, {"rank": 3, "index": 1}]}], worker
+    assert {j["world"] for h in made["hosts"] for j in h["jobs"]} == {4}
+    assert made["jobs"][0]["workers"] == ["w0", "w0", "w1", "w1"]
+    # The wire carries one packet a host.
+    assert made["jobs"][0]["rate"] == 1e10, made["jobs"][0]["rate"]
+
+
+@test
+def rows__of_several_ranks_fit_the_trees():
+    for family, n in itertools.product(FAMILIES, range(6)):
+        topo, what = FAMILIES[family](n)
+        addressed(topo)
+        what.update(ranks=n % 4 + 2, algorithm="tree")
+        done = trib("plan", path("topo", topo), path("jobs",
+                                                     {"jobs": [what]}))
+        assert not done.returncode, done.stderr
+        made = json.loads(done.stdout)
+        assert len(set(made["jobs"][0]["workers"])) * what["ranks"] == \
+            len(made["jobs"][0]["workers"])
+        bad = check_rows(topo, made)
+        assert not bad, f"{family} {n}: {bad[:3]}"
+
+
 def line(*jobs):
     """Rows of w0 - w1 - w2, where w1 and w2 can relay and w1 passes packets on."""
     topo = addressed({"hosts_forward": True,

@@ -106,8 +106,8 @@ int model_reflex(struct node *n, struct node_packet *p, const struct node_result
 
 		if (!model_ready(cells, r->epoch, chunk, chunk - (look ? dist : w)))
 			continue;
-		if (verdict == V_REDIRECT || !model_shape_ok(&c->h) || model_length(&c->h) > p->paylen ||
-		    !model_answers(n, p)) {
+		if (verdict == V_REDIRECT || !model_shape_ok(&c->h) ||
+		    model_length(&c->h) > p->paylen || !model_answers(n, p)) {
 			model.stats[TRIB_REFLEX_LEFT]++;
 			ring = true;
 			continue;

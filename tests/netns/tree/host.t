@@ -15,7 +15,7 @@ need_programs tribd trib trib-perf scripts/wire/wire
 
 two=(star --workers 2 --ranks 2)
 
-# sum_of HOST COUNTER...: prints counters, in one row.
+# stats_of HOST COUNTER...: prints counters, in one row.
 stats_of()
 {
 	local host=$1 name out=()
@@ -149,6 +149,24 @@ late
 faults
 adds_up "late and wiped"
 fabric down
+
+# The planner makes the same of a job with several ranks a host.
+planned()
+{
+	cat >"$scratch/jobs.json" <<-'EOF'
+		{"jobs": [{"name": "train", "workers": "all", "max_relays": 2,
+			   "ranks": 2, "trees": 1}]}
+		EOF
+	up two-tier 2,2
+	ok "planned: there is a plan" "$TRIB_BUILD/trib" plan \
+		"/run/trib-fabric/$fab/topology.json" "$scratch/jobs.json" -o "$scratch/plan.json"
+	ok "planned: it comes to all hosts" scripts/fabric -n "$fab" apply "$scratch/plan.json"
+	is_checked "planned: large sums" -b 4m -e 4m -n 10 -w 1
+	is "planned: XDP sends for both" "$(ways)" "reflex  reflex "
+	within "planned: XDP adds up" "$(stat w3 added-here)" 100 1e9
+	fabric down
+}
+planned
 
 # A few losses leave ranks with XDP; many make them send by their windows.
 faulty_few()

@@ -12,6 +12,7 @@
 #include "base/dtype.h"
 #include "jobs.h"
 #include "uapi/trib_attach.h"
+#include "uapi/trib_maps.h"
 
 _Static_assert(PLAN_TREES_MAX <= TRIB_ATTACH_TREES, "trees of a job");
 
@@ -155,6 +156,29 @@ static int parse_settings(struct job *j, const struct json_read *d, const struct
 	return 0;
 }
 
+/* Read how many ranks each host has. */
+static int parse_ranks(struct job *j, const struct json_read *d, const struct json_at *at,
+		       const json_t *v)
+{
+	const struct json_at key = JSON_KEY(at, "ranks");
+	int64_t ranks = 1;
+	int err = json_read_int(d, at, v, "ranks", JSON_OPTIONAL, 1, TRIB_RINGS_MAX, &ranks);
+
+	j->ranks = (int)ranks;
+	if (err || ranks == 1)
+		return err;
+	if (j->shared)
+		return json_read_fail(d, &key,
+				      "several ranks of a host need \"mode\": \"dedicated\"");
+	if (j->way != JOB_TREE)
+		return json_read_fail(d, &key,
+				      "several ranks of a host need \"algorithm\": \"tree\"");
+	if (j->nworkers * ranks > TRIB_WORLD_MAX)
+		return json_read_fail(d, &key, "%d hosts have %lld ranks: at most %d", j->nworkers,
+				      (long long)(j->nworkers * ranks), TRIB_WORLD_MAX);
+	return 0;
+}
+
 /* Check that some node sums, and that the workers fit below the relays. */
 static int check_room(struct job *j, const struct plan_topology *t, const struct json_read *d,
 		      const struct json_at *at)
@@ -196,7 +220,8 @@ static int parse_job(struct job *j, const struct plan_topology *t, const struct 
 		"name",	  "id",	       "workers",  "ps",     "max_relays",
 		"relays", "weight",    "mode",	   "owner",  "ps_tor_relay",
 		"window", "timeout",   "key",	   "values", "relay_capacity",
-		"trees",  "algorithm", "ps_relay", "dtype",  NULL};
+		"trees",  "algorithm", "ps_relay", "dtype",  "ranks",
+		NULL};
 	int64_t max = 0, id = j->id;
 	const char *name = NULL;
 	int err, i;
@@ -225,6 +250,8 @@ static int parse_job(struct job *j, const struct plan_topology *t, const struct 
 		j->worker[i] = i;
 	if (!err)
 		err = parse_mode(j, d, at, v);
+	if (!err)
+		err = parse_ranks(j, d, at, v);
 	if (!err)
 		err = job_parse_relays(j, t, d, at, v);
 	if (!err)

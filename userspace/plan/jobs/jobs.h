@@ -16,7 +16,9 @@ enum job_way {
 
 /**
  * struct job - one job; nodes are numbers of the topology
- * @worker:   node of each rank.
+ * @worker:   hosts with ranks, in the order of these; @nworkers of them.
+ * @ranks:    of each of these hosts: rank r is on worker[r / ranks]. If there are several,
+ *            the host adds them up: to the planner it is one worker.
  * @ps:       -1: none, sums end at a relay.
  * @tor:      the PS's switch if it can relay, else -1.
  * @tor_free: the PS's switch relays and does not count.
@@ -36,7 +38,7 @@ struct job {
 	char name[TOPO_NAME];
 	int id;
 	enum job_way way;
-	int nworkers, *worker;
+	int nworkers, *worker, ranks;
 	int ps, tor;
 	bool tor_free, shared, ps_relay;
 	int max;

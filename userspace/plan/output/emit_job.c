@@ -286,8 +286,9 @@ json_t *emit_job(const struct findings *f, int j, struct rows *rows, int *next_t
 	json_t *o, *workers = json_array(), *trees = json_array();
 	int i, err = 0;
 
-	for (i = 0; i < job->nworkers; i++)
-		json_array_append_new(workers, json_string(name_of(f, job->worker[i])));
+	for (i = 0; i < job->nworkers * job->ranks; i++)
+		json_array_append_new(workers,
+				      json_string(name_of(f, job->worker[i / job->ranks])));
 	o = json_pack("{s:s, s:i, s:s, s:s, s:f}", "name", job->name, "id", job->id, "algorithm",
 		      ways[job->way], "mode", job->shared ? "shared" : "dedicated", "weight",
 		      job->weight);

@@ -194,7 +194,7 @@ int rows_add_job(struct rows *r, const struct job *job, double rate, const struc
 		if (known)
 			continue;
 		j = json_pack("{s:s, s:i, s:i}", "name", job->name, "id", job->id, "world",
-			      job->nworkers);
+			      job->nworkers * job->ranks);
 		if (*job->key)
 			json_object_set_new(j, "key", json_string(job->key));
 		if (job->window)

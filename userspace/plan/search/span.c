@@ -23,6 +23,7 @@ void span_free(struct span *s)
 	free(s->worker_up);
 	free(s->inner);
 	free(s->up);
+	free(s->own);
 }
 
 /* Append the relays, parents first; place[i] is the index of relay i. */
@@ -43,13 +44,45 @@ static void add_relays(struct span *s, const struct work *w, const struct plan_t
 		}
 }
 
+/*
+ * Put the ranks of each host below it: the host becomes an inner node, unless it is one
+ * already. There is room for all.
+ */
+static int add_ranks(struct span *s, int ranks)
+{
+	int *up = calloc((size_t)(s->n * ranks) + 1, sizeof(int)), i, k, r;
+
+	s->own = calloc((size_t)(s->n * ranks) + 1, sizeof(int));
+	if (!up || !s->own) {
+		free(up);
+		return -ENOMEM;
+	}
+	for (i = 0; i < s->n; i++) {
+		k = s->worker_up[i];
+		if (s->inner[k] != s->at[i]) {
+			s->inner[s->ninner] = s->at[i];
+			s->up[s->ninner] = k;
+			k = s->ninner++;
+		}
+		for (r = i * ranks; r < (i + 1) * ranks; r++) {
+			s->own[r] = s->at[i];
+			up[r] = k;
+		}
+	}
+	free(s->worker_up);
+	s->worker_up = up;
+	s->at = s->own;
+	s->n *= ranks;
+	return 0;
+}
+
 int span_of_tree(struct span *s, const struct work *w, const struct plan_tree *t)
 {
 	const struct job *job = &w->js->job[t->job];
 	int place[PLAN_RELAYS_MAX + 4], i, k;
 	int used[TRIB_WORLD_MAX] = {0};
 
-	if (span_new(s, job, t->nrel + 1))
+	if (span_new(s, job, t->nrel + 1 + job->nworkers))
 		return -ENOMEM;
 	if (job->ps >= 0) {
 		s->inner[0] = job->ps;
@@ -63,7 +96,7 @@ int span_of_tree(struct span *s, const struct work *w, const struct plan_tree *t
 		for (k = 0; k < p->n; k++)
 			s->worker_up[g->worker[used[p->group]++]] = p->to >= 0 ? place[p->to] : 0;
 	}
-	return 0;
+	return job->ranks > 1 ? add_ranks(s, job->ranks) : 0;
 }
 
 bool span_passes(const struct span *s, int rank, int at)

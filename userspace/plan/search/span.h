@@ -11,8 +11,8 @@
  * struct span - one tree
  * @id:        tree number, unique in the plan.
  * @weight:    share of messages; 0: all trees of the job have the same.
- * @n, @at:    number of workers, and the node of each rank; borrowed from the
- *             job.
+ * @n, @at:    number of ranks, and the node of each; borrowed from the job, or @own.
+ * @own:       NULL, or the memory of @at.
  * @worker_up: parent of each rank as an index into @inner. A worker that is
  *             an inner node itself points to it.
  * @inner:     nodes that sum, root first, parents before children.
@@ -22,6 +22,7 @@ struct span {
 	int id, weight;
 	int n;
 	const int *at;
+	int *own;
 	int *worker_up;
 	int ninner;
 	int *inner, *up;
@@ -31,7 +32,10 @@ struct span {
 int span_new(struct span *s, const struct job *job, int inner);
 void span_free(struct span *s);
 
-/* Make the span of a tree of the LP: the PS, if any, then the relays. */
+/*
+ * Make the span of a tree of the LP: the PS, if any, then the relays, then hosts that add
+ * up their ranks.
+ */
 int span_of_tree(struct span *s, const struct work *w, const struct plan_tree *t);
 
 /*

@@ -8,7 +8,7 @@ import sys
 import time
 import zlib
 
-NETNS = os.path.realpath(os.path.dirname(__file__) + "/../netns")
+NETNS = os.path.realpath(os.path.dirname(__file__) + "/../../netns")
 sys.path.insert(0, NETNS + "/ndn")
 # pylint: disable=wrong-import-position
 from ndn_worker import (BUILD, Counters, Options, Task,  # noqa: E402
