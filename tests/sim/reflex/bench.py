@@ -278,8 +278,15 @@ class Hosts(Bench):
             self.add_host(root, 2)
 
 
+class Uneven(Hosts):
+    """The same, and the ranks of a host have different distances."""
+
+    def dist_of(self, rank):
+        return self.dist // (2 - rank.rank % 2)
+
+
 BENCHES = {cls.__name__.lower(): cls for cls in (
-    Lossy, Worse, Wired, Exponents, Bursts, Hosts)}
+    Lossy, Worse, Wired, Exponents, Bursts, Hosts, Uneven)}
 
 
 def measure(seed, kind, without=None, loss=None):

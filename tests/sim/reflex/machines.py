@@ -32,6 +32,10 @@ class Machines:
         if self.rules.exponents_run_ahead:
             self.ahead = self.cells // GROUP + 1
 
+    def dist_of(self, _rank):
+        """D of a rank that begins."""
+        return self.dist
+
     def task(self, steps, alive, pace):
         return Task(self, steps, alive, pace)
 

@@ -98,7 +98,7 @@ class Reflex:
 
     def reset(self, t):
         """Take the cells from the epoch before. XDP may still write into some."""
-        self.array.dist = self.world.dist
+        self.array.dist = self.world.dist_of(self)
         for cell in self.array.cells:
             while self.rules.cells_are_reset:
                 st = t.load(cell, "st")
@@ -204,7 +204,7 @@ class Reflex:
         """The RESULTs that let a chunk go have come."""
         if not self.rules.late_is_taken:
             return index < self.array.dist
-        dist = self.program.dist or self.array.dist or self.window
+        dist = self.array.dist or self.window
         return (self.holds(t, index - dist) and
                 (self.holds(t, index - self.window) or
                  not self.rules.window_is_checked))

@@ -24,7 +24,7 @@ from reflex.rules import COST_SEEDS, RULES
 # Seeds per scenario, 20 unless named: half a minute in all.
 SEEDS = {"storm": 40, "quiet": 30, "steps": 100, "torn": 150, "stolen": 80, "overlap": 60,
          "hostile": 30, "shrinks": 12, "pool_storm": 60, "lossy": 1, "worse": 1,
-         "wired": 1, "exponents": 1, "bursts": 1, "hosts": 1}
+         "wired": 1, "exponents": 1, "bursts": 1, "hosts": 1, "uneven": 1}
 
 
 if __name__ == "__main__":

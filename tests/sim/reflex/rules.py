@@ -98,6 +98,13 @@ RULES = {
     "host_adds_ready_cells": Rule(
         "on RESULT c the host adds its ranks' READY cells c+D to its slot, as if they had "
         "sent them", "hosts", Cost("socket", 2)),
+    "frame_carries_one_sum": Rule(
+        "the frame of a RESULT carries one sum: if another slot could be full, the cell "
+        "stays READY and its rank is rung", "several", "escape"),
+    "fillers_go_last": Rule(
+        "the host first adds contributions whose slots wait for others, too, then one that "
+        "fills a slot: ranks have different D, and the frame is used then", "uneven",
+        Cost("socket", 2)),
     # --- late ranks
     "late_sends_last": Rule(
         "a late rank drains all results and fills all cells, and only then sends what it "

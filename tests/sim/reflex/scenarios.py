@@ -59,6 +59,20 @@ class Shrinks(Storm):
         self.net.at(self.rng.randint(10, 100), self.change, worker)
 
 
+class Several(Shrinks):
+    """Shrinks, of hosts with several ranks; one of each host is late."""
+
+    def shape(self):
+        super().shape()
+        self.world.host_share = 1
+        self.world.depth, self.world.fan = 1, 2
+
+    def script(self):
+        super().script()
+        for w in self.world.workers:
+            w.lazy = 60 if w.child == 0 else 1
+
+
 class Overlap(Rejoin):
     """Rejoin with XDP programs so slow that they outlive the epoch: a rank restarts
     while one of them writes into a cell of another."""
@@ -205,5 +219,5 @@ class Hostile(Scenario):
 
 
 SCENARIOS = {cls.__name__.lower(): cls for cls in (
-    Storm, Floats, Masks, Quiet, Steps, Shrinks, Torn, Stolen, Eager, Idle, Deaf, Parting,
-    Rejoin, Overlap, Killed, Forged, Liar, Hostile)}
+    Storm, Floats, Masks, Quiet, Steps, Shrinks, Several, Torn, Stolen, Eager, Idle, Deaf,
+    Parting, Rejoin, Overlap, Killed, Forged, Liar, Hostile)}

@@ -57,7 +57,6 @@ class Program:
         self.base = 0         # first chunk of the epoch
         self.cpus = Cpus(self.world, self.turn)
         self.admitted = self.emitted = 0
-        self.dist = None      # that the host row sets; None: the rank's word
 
     def begin(self, epoch, base):
         self.epoch, self.base = epoch, base
@@ -139,8 +138,6 @@ class Program:
     # --- the GRAD that it lets go
 
     def distance(self, t):
-        if self.dist:
-            return self.dist
         d = t.load(self.array, "dist")
         if self.rules.distance_is_bounded:
             d = min(max(d, 0), self.window)
