@@ -12,7 +12,8 @@
  */
 static __always_inline __u64 lag_gap(const struct slot_arg *a, __u64 now)
 {
-	struct trib_slot *s = bpf_map_lookup_elem(&slots, &a->key);
+	__u32 key = a->key; /* old verifiers want keys on this function's stack */
+	struct trib_slot *s = bpf_map_lookup_elem(&slots, &key);
 	__u64 before;
 
 	if (!s)
