@@ -100,10 +100,9 @@ static void sum_begin(struct sum *s, int fmt, int n)
 	s->n = n;
 }
 
-/* Send values of @seed from @child and update expectations. Return: the verdict. */
-static int sum_give(struct sum *s, int tree, int child, uint32_t chunk, uint32_t seed)
+/* Make values of @seed, as the next ones to be added. */
+static void sum_next(struct sum *s, uint32_t seed, void *pay)
 {
-	uint8_t pay[4 * VALUES];
 	float x[VALUES] = {};
 
 	numbers(x, s->n, seed);
@@ -113,6 +112,14 @@ static int sum_give(struct sum *s, int tree, int child, uint32_t chunk, uint32_t
 		s->acc[i] = s->any ? s->acc[i] + x[i] : x[i];
 	s->any = true;
 	pack(s->fmt, s->acc, s->n, s->want);
+}
+
+/* Send values of @seed from @child and update expectations. Return: the verdict. */
+static int sum_give(struct sum *s, int tree, int child, uint32_t chunk, uint32_t seed)
+{
+	uint8_t pay[4 * VALUES];
+
+	sum_next(s, seed, pay);
 	frame_floats(&f, tree, child, chunk, s->fmt, s->units, pay);
 	return run_xdp(&f, port_of(tree, child));
 }
@@ -398,6 +405,52 @@ static void floats__wiped_node_waits(void)
 	slot_has(&s, ROOT, 1, TRIB_SLOT_RESULT);
 }
 
+/* INNER's child 0 is a rank here, whose cells XDP adds; its values of @seed are READY. */
+static void rank_is_ready(struct sum *s, uint32_t seed, uint8_t flags)
+{
+	struct trib_deliver d = {.cell_mask = SLOTS - 1, .nrank = 1, .ring = {1}, .host = 1};
+	uint8_t pay[4 * VALUES];
+	struct trib_tree t;
+
+	bpf_map_update_elem(w.delivers, &(int){1}, &d, 0);
+	tree_get(INNER, &t);
+	t.deliver = 1;
+	t.down = TRIB_NONE;
+	t.flags |= flags;
+	tree_put(INNER, &t);
+	sum_next(s, seed, pay);
+	memset(&cell_of(7)->h, 0, sizeof(struct trib_hdr));
+	cell_of(7)->h.fmt = s->fmt;
+	cell_of(7)->h.nval = htons(s->units);
+	memcpy(cell_of(7)->v, pay, 4 * nval);
+	cell_set(7, TRIB_CELL_READY);
+	desk()->dist = WINDOW;
+}
+
+static void floats__of_a_cell_are_added_like_packets(void)
+{
+	struct sum s;
+
+	for (int i = 0; i < 3; i++) {
+		world_reset();
+		sum_begin(&s, formats[i], is_half(formats[i]) ? nval : nval - 1);
+		expect_eq(sum_give(&s, INNER, 1, 7, 5), XDP_DROP);
+		rank_is_ready(&s, 6, 0);
+		frame_result(&f, INNER, -1, 3, nval, 0x1111);
+		expect_eq(run_xdp(&f, 3), XDP_REDIRECT);
+		sum_left(&s, TRIB_T_GRAD);
+		slot_has(&s, INNER, 7, TRIB_SLOT_SENT);
+		expect_eq(group_of(&f), UP(INNER));
+		/* Not soon after the slots were wiped. */
+		world_reset();
+		rank_is_ready(&s, 6, TRIB_TREE_WIPED);
+		frame_result(&f, INNER, -1, 3, nval, 0x1111);
+		expect_eq(run_xdp(&f, 3), XDP_DROP);
+		expect(cell_is(7, TRIB_CELL_READY));
+		expect_eq(slot_of(INNER, 7)->epoch, 0);
+	}
+}
+
 /* Integer jobs work as before beside the module's functions. */
 static void floats__integers_are_as_ever(void)
 {
@@ -423,6 +476,7 @@ static void all(int values)
 	run(floats__masked_values_are_expanded);
 	run(floats__wrong_mask_changes_nothing);
 	run(floats__wiped_node_waits);
+	run(floats__of_a_cell_are_added_like_packets);
 	run(floats__integers_are_as_ever);
 	world_close();
 }
