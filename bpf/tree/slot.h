@@ -305,8 +305,22 @@ __noinline int slot_grad_special(struct xdp_md *ctx, struct slot_arg *a, __u32 n
 	return slot_give(ctx, a, true, nm);
 }
 
+/*
+ * The child that completed the chunk, as the nodes below know it: if this node did at its
+ * parent, the one that completed the sum here.
+ */
+static __always_inline __u8 slot_last(const struct trib_slot *s, const struct slot_arg *a,
+				      __s32 age)
+{
+	bool here = s->epoch == a->epoch && !age && s->state == TRIB_SLOT_SENT;
+
+	return here && META_LAST(a->meta) == a->who ? s->last : LAST_NONE;
+}
+
 /**
  * slot_result() - keep a result that passes
+ * @a: @a->who is this node's index at its parent. On return @a->meta names the child that
+ *     completed the chunk, among the children here.
  *
  * Return: SLOT_DONE, SEEN, STALE, BUSY or BAD.
  */
@@ -334,6 +348,7 @@ __noinline int slot_result(struct xdp_md *ctx, struct slot_arg *a)
 	} else if (s->epoch == a->epoch && !age && s->state == TRIB_SLOT_RESULT) {
 		act = SLOT_SEEN;
 	} else {
+		a->meta = (a->meta & META_SAME) | (__u64)slot_last(s, a, age) << 56;
 		slot_take(s, a);
 		if (copy_in(ctx, off, s->v, a->nval))
 			act = SLOT_BAD;

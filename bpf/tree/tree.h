@@ -94,6 +94,7 @@ static __always_inline int tree_result(struct xdp_md *ctx, struct pkt *p, struct
 	node_arg(&a, p, t, last);
 	if (is_leaf(t))
 		return leaf_result(ctx, p, t, &a);
+	a.who = t->up_child;
 	rc = slot_result(ctx, &a);
 	if (rc != SLOT_DONE)
 		return tree_refuse(rc);

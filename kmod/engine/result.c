@@ -101,7 +101,7 @@ static void rx_result(struct trib_stream *s, const struct trib_rx *rx)
 	trib_trace_done(s, c);
 	s->result_ns = eng->now;
 	eng->count.chunks++;
-	if (rx->child == s->child && (s->shared || s->nchild == eng->world))
+	if (rx->child == s->child)
 		eng->count.last_count++;
 	if (c >= s->held)
 		s->held = c + 1;

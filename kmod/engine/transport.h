@@ -29,7 +29,7 @@ struct trib_stream;
  *         congestion mark.
  * @op:    RESULT: enum trib_wire_op.
  * @fmt:   RESULT: enum trib_fmt.
- * @child: RESULT: root's child that completed the chunk.
+ * @child: RESULT: our relay's child that completed the chunk.
  * @nval:  RESULT: 32-bit units of values in @v.
  * @aux:   ALIVE, ABORT: rank.
  * @relay: PROBE: the relay that answers.

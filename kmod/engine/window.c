@@ -367,9 +367,7 @@ void trib_window_result(struct trib_stream *s, uint64_t c, const struct trib_rx 
 {
 	struct trib_chunk *e = trib_chunk(s, c);
 	struct trib_cong *g = &s->cong;
-	bool star = s->shared || s->nchild == s->eng->world;
-
-	bool ours = star && rx->child == s->child;
+	bool ours = rx->child == s->child;
 
 	if ((int32_t)(e->tx0 - s->tx_acked) > 0)
 		s->tx_acked = e->tx0;
@@ -394,7 +392,7 @@ void trib_window_result(struct trib_stream *s, uint64_t c, const struct trib_rx 
 	if (e->lost && g->loss * 100 > TRIB_TUNE_LOSS_PERCENT * TRIB_SHARE_ALL &&
 	    g->cwnd > TRIB_TUNE_WINDOW_LOSSY * TRIB_CHUNK_ONE)
 		cut_for(s, e);
-	grow(s, ours || !star);
+	grow(s, ours);
 	if (c < g->round_end)
 		return;
 	end_round(s);

@@ -184,9 +184,9 @@ enum trib_fmt {
  * @relay:   shared pools: number of the relay that should sum this packet; all
  *           others forward it. TRIB_RELAY_PS: no relay. 0 in dedicated pools.
  * @child:   up: the sender's index among the receiver's children. Down, in RESULT:
- *           index of the root's child that completed the chunk, 0xffff if
- *           unknown. Shared pools: the rank that sent this packet, or whose packet
- *           made a relay send it.
+ *           index of the sender's child that completed the chunk, 0xffff if it is
+ *           unknown or below another node: only measurements depend on it. Shared
+ *           pools: the rank that sent this packet, or whose packet made a relay send it.
  * @chunk:   position in the (job, tree) stream; starts at 0 in each epoch, grows
  *           by one, wraps modulo 2^32 and is compared serially.
  * @epoch:   membership that this packet belongs to; never 0 in data packets.

@@ -283,7 +283,7 @@ static int result(int tree, int child, uint32_t chunk, int nval, uint64_t word)
 {
 	frame_result(&f, tree, child, chunk, nval, word);
 	if (child < 0)
-		frame_hdr(&f)->child = htons(5); /* the root's number for the last child */
+		frame_hdr(&f)->child = htons(5); /* the parent's number for the last child */
 	return run_xdp(&f, port_of(tree, child));
 }
 
@@ -292,20 +292,30 @@ static void inner__result_is_kept_and_goes_down(void)
 	world_reset();
 	contribute(INNER, 2, 3, 352, 5);
 	frame_result(&f, INNER, -1, 3, 352, 77);
-	frame_hdr(&f)->child = htons(5);
+	frame_hdr(&f)->child = htons(UP_CHILD);
 	frame_hdr(&f)->flags = TRIB_F_PUSH | TRIB_F_CE;
 	expect_eq(run_xdp(&f, 3), XDP_REDIRECT);
 	expect_out(TRIB_T_RESULT, DOWN(INNER), TRIB_F_PUSH | TRIB_F_CE, 352, 77);
-	expect_eq(ntohs(frame_hdr(&f)->child), 5);
+	/* We completed it at the parent; child 1 did here. */
+	expect_eq(ntohs(frame_hdr(&f)->child), 1);
 	expect_eq(slot_of(INNER, 3)->state, TRIB_SLOT_RESULT);
 	expect_eq(slot_of(INNER, 3)->v[175], 77);
-	expect_eq(slot_of(INNER, 3)->last, 5);
+	expect_eq(slot_of(INNER, 3)->last, 1);
 	expect_eq(stat_of(TRIB_RX_RESULT), 1);
 	/* A child that asks again gets the result. */
 	expect_eq(resend(INNER, 0, 3, 352, 5), XDP_REDIRECT);
 	expect_answer(INNER, 0);
 	expect_out(TRIB_T_RESULT, -1, TRIB_F_PUSH | TRIB_F_CE, 352, 77);
-	expect_eq(ntohs(frame_hdr(&f)->child), 5);
+	expect_eq(ntohs(frame_hdr(&f)->child), 1);
+	/* Another child of the parent did, or nobody knows. */
+	world_reset();
+	contribute(INNER, 2, 3, 352, 5);
+	expect_eq(result(INNER, -1, 3, 352, 77), XDP_REDIRECT);
+	expect_eq(ntohs(frame_hdr(&f)->child), 0xffff);
+	frame_result(&f, INNER, -1, 4, 352, 77);
+	frame_hdr(&f)->child = htons(UP_CHILD);
+	expect_eq(run_xdp(&f, 3), XDP_REDIRECT);
+	expect_eq(ntohs(frame_hdr(&f)->child), 0xffff);
 }
 
 static void inner__result_without_own_sum_is_kept_too(void)

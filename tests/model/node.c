@@ -387,6 +387,11 @@ static int rx_result(struct node *n, struct node_packet *p)
 		return node_drop(n, TRIB_DROP_STALE);
 	if (!age && s->state == TRIB_SLOT_RESULT)
 		return node_drop(n, TRIB_DROP_SEEN);
+	/* The parent names this node; below, the child that completed its sum is meant. */
+	if (age || s->state != TRIB_SLOT_SENT || last != n->row->up_child)
+		last = NODE_NOBODY;
+	else
+		last = s->last;
 	slot_begin(n, s, p->h, last);
 	s->nval = ntohs(p->h->nval);
 	memcpy(s->v, p->pay, p->paylen);

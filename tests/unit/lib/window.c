@@ -138,6 +138,18 @@ static uint64_t longer(uint64_t than, const struct trib_cong *g)
 	return rtt > than ? rtt : than;
 }
 
+/* Racks are hosts: between a rank and its relay there is no wire. */
+static bool hosts;
+
+static void make_hosts(struct sim *s)
+{
+	const struct sim_wire none = {.delay = 2000, .queue = MIB};
+	unsigned int i;
+
+	for (i = 0; hosts && i < s->nworker; i++)
+		s->worker[i].up = s->worker[i].down = none;
+}
+
 static double measure(const struct sim_options *o, size_t bytes)
 {
 	struct sim s;
@@ -146,6 +158,7 @@ static double measure(const struct sim_options *o, size_t bytes)
 	double got = 0;
 
 	sim_init(&s, o);
+	make_hosts(&s);
 	job_start(&s, bytes);
 	start = s.now;
 	if (sim_run(&s, all_done, s.now + 100 * TRIB_SEC))
@@ -174,6 +187,23 @@ static void wire__is_filled(void)
 	expect(measure(&o, 8 * MIB) > 0.95);
 	o = wires(4, 10e9);
 	expect(measure(&o, 16 * MIB) > 0.5);
+}
+
+/* Two hosts with two and three ranks each, which they add up. */
+static void hosts__fill_their_wires(void)
+{
+	struct sim_options o = wires(4, 200e6);
+
+	hosts = true;
+	o.racks = 2;
+	expect(measure(&o, 8 * MIB) > 0.86);
+	o.wire.loss = 10;
+	expect(measure(&o, 8 * MIB) > 0.7);
+	o.wire.loss = 0;
+	o.workers = 6;
+	o.wire.rate = 500e6;
+	expect(measure(&o, 16 * MIB) > 0.87);
+	hosts = false;
 }
 
 /* Wires are faster and round trips shorter than planned. */
@@ -400,6 +430,7 @@ static void window__shares_with_tcp(void)
 int main(void)
 {
 	run(wire__is_filled);
+	run(hosts__fill_their_wires);
 	run(plan__is_kept);
 	run(message__is_cut_by_weight);
 	run(trees__go_by_weight_at_all_times);
