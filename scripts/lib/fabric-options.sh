@@ -101,7 +101,6 @@ parse_up()
 		--no-reflex) tribd_args+=("$o"); continue ;;
 		--plain) plain=1; continue ;;
 		--no-rate) no_rate=1; continue ;;
-		--no-reflex) tribd_args+=("$o"); continue ;;
 		--ndn) ndn=1; continue ;;
 		-*) (($#)) || die -2 "$o: no value (or no such option)" ;;
 		*) die -2 "up: '$o' is not an option" ;;
