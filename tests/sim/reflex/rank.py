@@ -86,8 +86,7 @@ class Reflex:
             news |= yield from self.publish(t)
             if news and self.rules.late_sends_last:
                 continue
-            if self.rules.fill_then_look:
-                t.flush()
+            t.flush()
             yield from self.sweep(t)
             yield from self.flush(t)
             due = yield from self.recovery.look(t)
