@@ -218,9 +218,7 @@ static __always_inline void host_add(struct xdp_md *ctx, struct host_arg *h, str
 	int act = host_copy(ctx, h, a);
 
 	if (act == SLOT_HELD)
-		act = trib_fmt_is_float(META_FMT(a->meta)) || (a->flags & TRIB_F_MASK)
-			      ? slot_grad_special(ctx, a, h->nm)
-			      : host_dense(ctx, a);
+		act = slot_is_special(a) ? slot_grad_special(ctx, a, h->nm) : host_dense(ctx, a);
 	if (act > SLOT_DONE) {
 		stat_call(slot_reason(act));
 		return;

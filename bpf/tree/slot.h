@@ -282,6 +282,12 @@ static __always_inline int slot_give(struct xdp_md *ctx, struct slot_arg *a, con
 	return act;
 }
 
+/* Is it for slot_grad_special(): floats, or values with a mask? */
+static __always_inline bool slot_is_special(const struct slot_arg *a)
+{
+	return trib_fmt_is_float(META_FMT(a->meta)) || (a->flags & TRIB_F_MASK);
+}
+
 /**
  * slot_grad() - merge a contribution of dense integers
  *

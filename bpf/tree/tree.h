@@ -18,12 +18,6 @@ static __always_inline int tree_refuse(int act)
 	return drop(slot_reason(act));
 }
 
-/* Floats, or values with a mask? */
-static __always_inline bool is_special(const struct pkt *p, const struct slot_arg *a)
-{
-	return trib_fmt_is_float(META_FMT(a->meta)) || (a->flags & TRIB_F_MASK);
-}
-
 static __always_inline int tree_grad(struct xdp_md *ctx, struct pkt *p, struct trib_tree *t,
 				     __u32 child)
 {
@@ -33,7 +27,7 @@ static __always_inline int tree_grad(struct xdp_md *ctx, struct pkt *p, struct t
 	stat_rx(p, TRIB_RX_GRAD);
 	node_arg(&a, p, t, child);
 	a.who = 1ULL << (child & 63);
-	act = is_special(p, &a) ? slot_grad_special(ctx, &a, p->h->nm) : slot_grad(ctx, &a);
+	act = slot_is_special(&a) ? slot_grad_special(ctx, &a, p->h->nm) : slot_grad(ctx, &a);
 	if (act <= SLOT_DONE) {
 		stat(TRIB_ADDED);
 		if (a.first_ns)

@@ -11,6 +11,17 @@
 
 static struct tree *t;
 
+/* Make the tree that @s states; its parent's addresses are known. */
+static void tree_take(const struct tree_spec *s)
+{
+	free(t);
+	t = calloc(1, sizeof(*t));
+	expect_eq(tree_check(&world, s, t, &why), 0);
+	t->id = 1;
+	t->parent->local = v4("10.0.3.1");
+	memcpy(t->parent->local_mac, "\2\1\2\3\4\5", 6);
+}
+
 /* A leaf with rank 3, child 5 of its parent. */
 static void leaf(const char *down)
 {
@@ -21,12 +32,7 @@ static void leaf(const char *down)
 	spec_local(&s, 3, 5);
 	if (down)
 		spec_down(&s, down);
-	free(t);
-	t = calloc(1, sizeof(*t));
-	expect_eq(tree_check(&world, &s, t, &why), 0);
-	t->id = 1;
-	t->parent->local = v4("10.0.3.1");
-	memcpy(t->parent->local_mac, "\2\1\2\3\4\5", 6);
+	tree_take(&s);
 }
 
 /* True if the row is all zeros, with a reason that contains @word. */
@@ -56,12 +62,7 @@ static void host(void)
 	spec_parent(&s, "up", 2);
 	for (i = 1; i < 4; i++)
 		spec_local(&s, (uint16_t)i, INDEX_NONE);
-	free(t);
-	t = calloc(1, sizeof(*t));
-	expect_eq(tree_check(&world, &s, t, &why), 0);
-	t->id = 1;
-	t->parent->local = v4("10.0.3.1");
-	memcpy(t->parent->local_mac, "\2\1\2\3\4\5", 6);
+	tree_take(&s);
 }
 
 /* A second tree of the job counts, unless it is held; others' trees do not. */
