@@ -42,11 +42,14 @@ per_chunk()
 	awk "BEGIN { print $(stat r0 "$1") / $(stat r0 "done") }"
 }
 
-# A copy for each of the four would make as many again.
+# A copy for each of the four would make as many again, and each worker that the
+# copy does not reach asks for every chunk. A worker that has to wait for its CPU
+# on a busy machine asks for some.
 one_copy_for_all()
 {
 	within "$1: one copy for all" "$(per_chunk egress)" 0.9 1.5
-	within "$1: nobody had to ask for it" "$(per_chunk tx-answer)" 0 0.05
+	within "$1: hardly anybody had to ask for it" \
+		"$(per_chunk tx-answer)" 0 0.3
 }
 
 case_of multicast star --one-nic
