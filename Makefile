@@ -60,7 +60,7 @@ all:
 include bpf/build.mk kernels/build.mk kernels/gpu/build.mk kmod/build.mk \
 	kmod/engine/build.mk
 include $(addprefix userspace/,base/build.mk ndn/packet/build.mk \
-	ndn/app/build.mk lib/build.mk plan/build.mk daemon/build.mk \
+	ndn/app/build.mk peer/build.mk lib/build.mk plan/build.mk daemon/build.mk \
 	ps/build.mk cli/build.mk perf/build.mk)
 include scripts/wire/build.mk $(sort $(wildcard tests/*/build.mk))
 

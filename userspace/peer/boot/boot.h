@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Bootstrap: the ranks of a job find each other at rank 0's rendezvous address, swap
+ * blobs of bytes, and from then on hear within a second when one of them has ended.
+ *
+ *	rank 0: listens at ADDR:PORT		rank r: connects, retries until the
+ *	  |					  | time-out
+ *	  |<------ HELLO rank, world, nonce ------|
+ *	  |------- nonce, proof ----------------->|	both prove that they hold
+ *	  |<------ proof -------------------------|	the job's key
+ *	  |<------ blob; -----> all blobs --------|	peer_boot_swap(), any number
+ *	  |<------ beats, FAULT rank text ------->|	a thread of its own
+ *
+ * A connection that ends without BYE is a rank that ended: rank 0 tells all others. If
+ * rank 0 ends, all see it themselves. A host that is silent for the time-out is dead.
+ * Every message carries an authenticator under keys of the connection, and a counter;
+ * whoever has not the job's key learns nothing and changes nothing.
+ */
+#ifndef PEER_BOOT_H
+#define PEER_BOOT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "uapi/trib_auth.h"
+
+struct peer_boot;
+
+/* The largest blob of a rank. */
+#define PEER_BOOT_BLOB_MAX (1 << 20)
+
+/**
+ * struct peer_boot_conf - for peer_boot_open()
+ * @rank, @world: this process.
+ * @job:   number of the job: ranks of another one are refused.
+ * @address: "ADDR:PORT" or "[ADDR6]:PORT" where rank 0 listens and the others connect.
+ * @key:   of the job.
+ * @join_timeout_ms: longest wait for ranks to come.
+ * @timeout_ms: silence after which a rank is dead.
+ * @died:  called by the thread, once, when a rank ended or told a fault: @rank to
+ *         blame or -1, one line. Not called after peer_boot_close() has begun.
+ * @arg:   for @died.
+ */
+struct peer_boot_conf {
+	uint32_t rank, world;
+	uint32_t job;
+	const char *address;
+	struct trib_key key;
+	unsigned int join_timeout_ms;
+	unsigned int timeout_ms;
+	void (*died)(void *arg, int rank, const char *text);
+	void *arg;
+};
+
+/**
+ * struct peer_boot_error - why something failed
+ * @code: enum trib_error_code of trib.h: TRIB_ERR_MISSING, GONE, DEAD, SYSTEM, ARGUMENT.
+ */
+struct peer_boot_error {
+	int code;
+	int err;
+	int rank;
+	char text[256];
+};
+
+/**
+ * peer_boot_open() - meet the other ranks, and start the thread
+ * Return: 0, or a negative errno with @error: -ETIMEDOUT names the ranks that are
+ * missing; -EACCES: the other end has another key.
+ */
+int peer_boot_open(struct peer_boot **out, const struct peer_boot_conf *conf,
+		   struct peer_boot_error *error);
+
+/**
+ * peer_boot_swap() - give all ranks the blobs of all; a collective
+ * @all: world pointers, which point into memory that peer_boot_free_swap() frees.
+ * @lens: world lengths.
+ * Return: 0, or a negative errno with @error.
+ */
+int peer_boot_swap(struct peer_boot *b, const void *blob, size_t len, const void **all,
+		   size_t *lens, struct peer_boot_error *error);
+void peer_boot_swap_free(const void **all);
+
+/**
+ * peer_boot_tell() - tell all that this job has failed
+ * @rank: to blame, or -1. Any thread, any time; does not block.
+ */
+void peer_boot_tell(struct peer_boot *b, int rank, const char *text);
+
+/**
+ * peer_boot_close() - leave
+ * @orderly: say BYE and wait until all have, or the time-out has passed; else the
+ *           others hear that this rank has ended.
+ */
+void peer_boot_close(struct peer_boot *b, int orderly);
+
+#endif /* PEER_BOOT_H */
