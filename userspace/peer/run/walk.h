@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A walk: one call carried out by one lane.
+ *
+ *	arrival of a chunk ----> ADD: vector = vector op chunk, watermark of the ADD
+ *	  (in order, per link)   SET: copied, or written in place; watermark of the SET
+ *	                              |
+ *	                              v   every earlier operation it waits for has passed
+ *	SEND: next chunk of the link ------> port: a staging slot, or the peer's memory
+ *
+ * Both ends cut a range into the same chunks: of peer_cut() elements from its
+ * beginning, and at the borders of the lane's pieces. A range that is SET, long enough,
+ * and all in one piece is written straight into the receiver's vector.
+ *
+ * A walk never blocks: its thread (lane.c) calls peer_walk_step() and waits for the
+ * ports in between.
+ */
+#ifndef PEER_WALK_H
+#define PEER_WALK_H
+
+#include "kernels/reduce/reduce.h"
+#include "peer/net/port.h"
+#include "plan.h"
+
+/**
+ * struct peer_link - an edge of a lane: a link of a port
+ * @port:  index of the lane's port.
+ * @link:  the port's number for it.
+ * @expected: the number of the next announcement that the peer makes.
+ * @writes: this walk writes into the peer's memory, which it therefore announces.
+ */
+struct peer_link {
+	uint32_t port;
+	uint32_t link;
+	uint32_t expected;
+	bool writes;
+};
+
+/**
+ * struct peer_job - a call, as the lanes see it
+ * @src:  the rank's values: @vec elements. @dst: where results go; may be @src.
+ * @size: bytes of an element.
+ * @fn:   the reduction; NULL if the call has none.
+ * @average: the last reduction of a range, if not NULL.
+ * @world: divisor of @average.
+ * @chunk: bytes of a chunk, at most a staging slot.
+ * @direct: bytes of a range from which it is written in place.
+ */
+struct peer_job {
+	const void *src;
+	void *dst;
+	uint64_t vec;
+	size_t size;
+	trib_reduce_fn fn;
+	trib_average_fn average;
+	uint32_t world;
+	size_t chunk;
+	size_t direct;
+};
+
+/**
+ * struct peer_port_use - a port during a walk
+ * @src, @dst: registrations of the job's memory.
+ */
+struct peer_port_use {
+	struct peer_port *port;
+	struct peer_mem *src;
+	struct peer_mem *dst;
+};
+
+/** struct peer_spot - the progress of a link in one direction */
+struct peer_spot {
+	uint32_t op;
+	uint64_t off;
+};
+
+/**
+ * struct peer_walk - the state of a walk; the lane keeps it from call to call
+ * @done: by operation: elements sent or received and applied.
+ * @send, @recv: by link: what comes next.
+ * @left: operations that are not done.
+ * @wrong: a chunk had another length than it must: @wrong_peer does another call.
+ * @record: if not NULL, called when an operation is done: for tests and traces.
+ */
+struct peer_walk {
+	const struct peer_path *path;
+	const struct peer_job *job;
+	struct peer_link *link;
+	struct peer_port_use *use;
+	uint32_t nuse;
+	uint64_t *done;
+	struct peer_spot *send;
+	struct peer_spot *recv;
+	uint32_t room_ops;
+	uint32_t room_links;
+	uint32_t left;
+	bool wrong;
+	uint32_t wrong_peer;
+	void (*record)(void *arg, const struct peer_op *op);
+	void *record_arg;
+};
+
+/**
+ * peer_walk_begin() - start a call
+ * @w: zeroed, or of an earlier call of the lane. @link, @use: the lane's.
+ * Return: 0, -ENOMEM, or the error of a port.
+ */
+int peer_walk_begin(struct peer_walk *w, const struct peer_path *path, const struct peer_job *job,
+		    struct peer_link *link, struct peer_port_use *use, uint32_t nuse);
+
+/**
+ * peer_walk_step() - do what can be done now, without polling
+ * Return: whether anything was done. The walk is over when peer_walk_over().
+ */
+bool peer_walk_step(struct peer_walk *w);
+
+/** peer_walk_over() - all operations are done, and no port reads the job's memory any more */
+bool peer_walk_over(const struct peer_walk *w);
+
+/** peer_walk_end() - release registrations */
+void peer_walk_end(struct peer_walk *w);
+void peer_walk_free(struct peer_walk *w);
+
+#endif /* PEER_WALK_H */
