@@ -85,7 +85,7 @@ static bool may(const struct peer_walk *w, uint32_t op, uint64_t x, uint64_t n)
 
 /* --- sending */
 
-static int send_chunk(struct peer_walk *w, struct peer_link *l, const struct peer_op *o,
+static int send_chunk(struct peer_walk *w, const struct peer_link *l, const struct peer_op *o,
 		      uint64_t at, uint64_t n)
 {
 	struct peer_port_use *u = &w->use[l->port];
@@ -95,7 +95,7 @@ static int send_chunk(struct peer_walk *w, struct peer_link *l, const struct pee
 
 	if (!is_direct(w, o))
 		return u->port->ops->send(u->port, l->link, m, base + at * j->size, n * j->size);
-	if (!u->port->ops->ready(u->port, l->link, l->expected))
+	if (!u->port->ops->ready(u->port, l->link, u->expected[l->link]))
 		return -EAGAIN;
 	return u->port->ops->write(u->port, l->link, m, base + at * j->size, n * j->size,
 				   at * j->size);
@@ -156,7 +156,7 @@ static void apply(struct peer_walk *w, const struct peer_op *o, uint64_t at, uin
 
 static bool recv_link(struct peer_walk *w, uint32_t link)
 {
-	struct peer_link *l = &w->link[link];
+	const struct peer_link *l = &w->link[link];
 	struct peer_port *p = w->use[l->port].port;
 	struct peer_spot *s = &w->recv[link];
 	struct peer_chunk c;
@@ -167,7 +167,7 @@ static bool recv_link(struct peer_walk *w, uint32_t link)
 		const struct peer_op *o = op_of(w, s->op);
 
 		n = cut(w, o, s->off, &at);
-		if (c.len != n * w->job->size) {
+		if (c.len != n * w->job->size || (n && !c.data != is_direct(w, o))) {
 			w->wrong = true; /* the peer does another call */
 			w->wrong_peer = o->peer;
 			return true;
@@ -178,18 +178,6 @@ static bool recv_link(struct peer_walk *w, uint32_t link)
 		p->ops->done(p, l->link);
 		passed(w, s, n);
 		any = true;
-	}
-	return any;
-}
-
-bool peer_walk_step(struct peer_walk *w)
-{
-	bool any = false;
-	uint32_t i;
-
-	for (i = 0; i < w->path->nlink && !w->wrong; i++) {
-		any |= recv_link(w, i);
-		any |= send_link(w, i);
 	}
 	return any;
 }
@@ -249,29 +237,38 @@ static bool has_direct(const struct peer_walk *w, uint32_t op)
 	return false;
 }
 
-static int announce(struct peer_walk *w)
+/* Tell the peers where they may write. Return: whether all know now. */
+static bool announce(struct peer_walk *w)
 {
+	const struct peer_link *l;
 	struct peer_port_use *u;
-	struct peer_link *l;
-	uint32_t i;
-	int rc;
 
-	for (i = 0; i < w->path->nlink; i++) {
-		l = &w->link[i];
-		l->writes = has_direct(w, w->path->send[i]);
-		if (!has_direct(w, w->path->recv[i]))
+	for (; w->told < w->path->nlink; w->told++) {
+		if (!has_direct(w, w->path->recv[w->told]))
 			continue;
+		l = &w->link[w->told];
 		u = &w->use[l->port];
-		rc = u->port->ops->announce(u->port, l->link, u->dst, w->job->dst,
-					    w->job->vec * w->job->size);
-		if (rc)
-			return rc;
+		if (u->port->ops->announce(u->port, l->link, u->dst, w->job->dst,
+					   w->job->vec * w->job->size))
+			return false;
 	}
-	return 0;
+	return true;
+}
+
+bool peer_walk_step(struct peer_walk *w)
+{
+	bool any = w->told < w->path->nlink && announce(w);
+	uint32_t i;
+
+	for (i = 0; i < w->path->nlink && !w->wrong; i++) {
+		any |= recv_link(w, i);
+		any |= send_link(w, i);
+	}
+	return any;
 }
 
 int peer_walk_begin(struct peer_walk *w, const struct peer_path *path, const struct peer_job *job,
-		    struct peer_link *link, struct peer_port_use *use, uint32_t nuse)
+		    const struct peer_link *link, struct peer_port_use *use, uint32_t nuse)
 {
 	uint32_t i;
 	int rc;
@@ -283,6 +280,7 @@ int peer_walk_begin(struct peer_walk *w, const struct peer_path *path, const str
 	w->nuse = nuse;
 	w->left = path->lane->nop;
 	w->wrong = false;
+	w->told = 0;
 	rc = make_room(w, path->lane->nop, path->nlink);
 	if (rc)
 		return rc;
@@ -291,15 +289,14 @@ int peer_walk_begin(struct peer_walk *w, const struct peer_path *path, const str
 		w->send[i] = (struct peer_spot){.op = path->send[i]};
 		w->recv[i] = (struct peer_spot){.op = path->recv[i]};
 	}
-	rc = register_memory(w);
-	return rc ? rc : announce(w);
+	return register_memory(w);
 }
 
 bool peer_walk_over(const struct peer_walk *w)
 {
 	uint32_t i;
 
-	if (w->left)
+	if (w->left || w->told < w->path->nlink)
 		return false;
 	for (i = 0; i < w->nuse; i++)
 		if (w->use[i].port->ops->unsent(w->use[i].port))
@@ -313,8 +310,8 @@ void peer_walk_end(struct peer_walk *w)
 	uint32_t i;
 
 	for (i = 0; i < w->path->nlink; i++)
-		if (w->link[i].writes)
-			w->link[i].expected++;
+		if (has_direct(w, w->path->send[i]))
+			w->use[w->link[i].port].expected[w->link[i].link]++;
 	for (i = 0; i < w->nuse; i++) {
 		u = &w->use[i];
 		if (u->src)

@@ -26,14 +26,10 @@
  * struct peer_link - an edge of a lane: a link of a port
  * @port:  index of the lane's port.
  * @link:  the port's number for it.
- * @expected: the number of the next announcement that the peer makes.
- * @writes: this walk writes into the peer's memory, which it therefore announces.
  */
 struct peer_link {
 	uint32_t port;
 	uint32_t link;
-	uint32_t expected;
-	bool writes;
 };
 
 /**
@@ -59,11 +55,13 @@ struct peer_job {
 };
 
 /**
- * struct peer_port_use - a port during a walk
+ * struct peer_port_use - a port of a lane, and its use by the walk
+ * @expected: by link of the port: the number of the peer's next announcement.
  * @src, @dst: registrations of the job's memory.
  */
 struct peer_port_use {
 	struct peer_port *port;
+	uint32_t *expected;
 	struct peer_mem *src;
 	struct peer_mem *dst;
 };
@@ -78,14 +76,15 @@ struct peer_spot {
  * struct peer_walk - the state of a walk; the lane keeps it from call to call
  * @done: by operation: elements sent or received and applied.
  * @send, @recv: by link: what comes next.
+ * @told: links whose peers know of this walk's memory, as far as they need it.
  * @left: operations that are not done.
- * @wrong: a chunk had another length than it must: @wrong_peer does another call.
+ * @wrong: a chunk was not the one that must come: @wrong_peer does another call.
  * @record: if not NULL, called when an operation is done: for tests and traces.
  */
 struct peer_walk {
 	const struct peer_path *path;
 	const struct peer_job *job;
-	struct peer_link *link;
+	const struct peer_link *link;
 	struct peer_port_use *use;
 	uint32_t nuse;
 	uint64_t *done;
@@ -93,6 +92,7 @@ struct peer_walk {
 	struct peer_spot *recv;
 	uint32_t room_ops;
 	uint32_t room_links;
+	uint32_t told;
 	uint32_t left;
 	bool wrong;
 	uint32_t wrong_peer;
@@ -106,7 +106,7 @@ struct peer_walk {
  * Return: 0, -ENOMEM, or the error of a port.
  */
 int peer_walk_begin(struct peer_walk *w, const struct peer_path *path, const struct peer_job *job,
-		    struct peer_link *link, struct peer_port_use *use, uint32_t nuse);
+		    const struct peer_link *link, struct peer_port_use *use, uint32_t nuse);
 
 /**
  * peer_walk_step() - do what can be done now, without polling
