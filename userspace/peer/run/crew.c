@@ -125,6 +125,28 @@ bool peer_crew_collect(struct peer_crew *c, void **cookie, int *status)
 	return true;
 }
 
+void peer_crew_count(struct peer_crew *c, struct trib_peer_counters *out)
+{
+	const struct peer_worker *w;
+	unsigned int i;
+
+	*out = (struct trib_peer_counters){0};
+	pthread_mutex_lock(&c->lock);
+	out->calls = c->calls;
+	pthread_mutex_unlock(&c->lock);
+	for (w = c->worker; w < c->worker + c->nworker; w++) {
+		out->chunks += w->tally.chunks;
+		out->recv_bytes += w->tally.recv_bytes;
+		out->in_place += w->tally.in_place;
+		out->waits += w->waits;
+		for (i = 0; i <= PEER_NICS_MAX; i++) {
+			out->sent_bytes += w->tally.sent_by_nic[i];
+			if (i < TRIB_PEER_NICS)
+				out->sent_by_nic[i] += w->tally.sent_by_nic[i];
+		}
+	}
+}
+
 /* --- the end */
 
 static void stop(struct peer_crew *c)
@@ -225,6 +247,7 @@ static int make_workers(struct peer_crew *c)
 	for (i = 0; i < c->nworker; i++) {
 		c->worker[i].crew = c;
 		c->worker[i].lane = i;
+		c->worker[i].walk.tally = &c->worker[i].tally;
 		c->worker[i].wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	}
 	c->done_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);

@@ -95,6 +95,7 @@ struct peer_worker {
 	struct peer_walk walk;
 	int wake;
 	struct peer_task *next;
+	struct peer_tally tally;
 	_Atomic uint64_t waits;
 };
 
@@ -149,6 +150,7 @@ int peer_crew_start(struct peer_crew *c, struct trib_peer_error *error);
 int peer_crew_issue(struct peer_crew *c, const struct trib_peer_call *call, unsigned int shape,
 		    void *cookie);
 bool peer_crew_collect(struct peer_crew *c, void **cookie, int *status);
+void peer_crew_count(struct peer_crew *c, struct trib_peer_counters *out);
 
 /**
  * peer_crew_end() - end the crew with a verdict, if it has none yet

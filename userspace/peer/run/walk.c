@@ -101,6 +101,30 @@ static int send_chunk(struct peer_walk *w, const struct peer_link *l, const stru
 				   at * j->size);
 }
 
+/* Only the lane's thread writes: no read-modify-write is needed. */
+static void add(_Atomic uint64_t *c, uint64_t n)
+{
+	atomic_store_explicit(c, atomic_load_explicit(c, memory_order_relaxed) + n,
+			      memory_order_relaxed);
+}
+
+static void count_sent(struct peer_walk *w, const struct peer_op *o, uint64_t n)
+{
+	unsigned int nic = o->nic == PEER_NIC_LOCAL ? PEER_NICS_MAX : o->nic;
+
+	if (w->tally)
+		add(&w->tally->sent_by_nic[nic], n * w->job->size);
+}
+
+static void count_received(struct peer_walk *w, const struct peer_chunk *c)
+{
+	if (!w->tally)
+		return;
+	add(&w->tally->chunks, 1);
+	add(&w->tally->recv_bytes, c->len);
+	add(&w->tally->in_place, !c->data);
+}
+
 static void passed(struct peer_walk *w, struct peer_spot *s, uint64_t n)
 {
 	const struct peer_op *o = op_of(w, s->op);
@@ -129,6 +153,7 @@ static bool send_link(struct peer_walk *w, uint32_t link)
 		n = cut(w, o, s->off, &at);
 		if (!may(w, s->op, o->at + s->off, n) || send_chunk(w, &w->link[link], o, at, n))
 			break;
+		count_sent(w, o, n);
 		passed(w, s, n);
 		any = true;
 	}
@@ -175,6 +200,7 @@ static bool recv_link(struct peer_walk *w, uint32_t link)
 		if (!may(w, s->op, o->at + s->off, n))
 			break;
 		apply(w, o, at, n, c.data);
+		count_received(w, &c);
 		p->ops->done(p, l->link);
 		passed(w, s, n);
 		any = true;
@@ -327,5 +353,5 @@ void peer_walk_free(struct peer_walk *w)
 	free(w->done);
 	free(w->send);
 	free(w->recv);
-	*w = (struct peer_walk){0};
+	*w = (struct peer_walk){.tally = w->tally};
 }

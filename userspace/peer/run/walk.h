@@ -18,6 +18,8 @@
 #ifndef PEER_WALK_H
 #define PEER_WALK_H
 
+#include <stdatomic.h>
+
 #include "kernels/reduce/reduce.h"
 #include "peer/net/port.h"
 #include "plan.h"
@@ -66,6 +68,14 @@ struct peer_port_use {
 	struct peer_mem *dst;
 };
 
+/** struct peer_tally - activity of a lane, over all walks; any thread may read it */
+struct peer_tally {
+	_Atomic uint64_t chunks;
+	_Atomic uint64_t recv_bytes;
+	_Atomic uint64_t in_place;
+	_Atomic uint64_t sent_by_nic[PEER_NICS_MAX + 1]; /* the last one: memory of the machine */
+};
+
 /** struct peer_spot - the progress of a link in one direction */
 struct peer_spot {
 	uint32_t op;
@@ -79,6 +89,7 @@ struct peer_spot {
  * @told: links whose peers know of this walk's memory, as far as they need it.
  * @left: operations that are not done.
  * @wrong: a chunk was not the one that must come: @wrong_peer does another call.
+ * @tally: the lane's.
  * @record: if not NULL, called when an operation is done: for tests and traces.
  */
 struct peer_walk {
@@ -96,6 +107,7 @@ struct peer_walk {
 	uint32_t left;
 	bool wrong;
 	uint32_t wrong_peer;
+	struct peer_tally *tally;
 	void (*record)(void *arg, const struct peer_op *op);
 	void *record_arg;
 };
