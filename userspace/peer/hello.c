@@ -318,7 +318,7 @@ static void name_memory(struct peer_agreed *a, const uint8_t *machine)
 		trib_sip_word(&s, a->job);
 		for (k = 0; k < 48; k += 8)
 			trib_sip_word(&s, trib_sip_load(machine + k));
-		h[i] = trib_sip_end(&s);
+		h[i] = trib_sip_end(&s, 0);
 	}
 	snprintf(a->shm_name, sizeof(a->shm_name), "trib-%016lx%016lx", h[0], h[1]);
 }

@@ -194,19 +194,20 @@ static int connect_all(struct trib_peer *p, struct trib_peer_error *error)
 	return rc ? rc : swap(p, "", 0, nothing, error);
 }
 
-static void peer_close(struct trib_peer *p, bool orderly)
+static void peer_leave(struct trib_peer *p, bool orderly)
 {
-	struct peer_crew *crew;
-
 	/* The others may still wait for what the ports have not sent: leave together. */
 	if (p->boot)
 		peer_boot_close(p->boot, orderly);
-	pthread_mutex_lock(&p->lock);
-	crew = p->crew;
-	p->crew = NULL;
-	pthread_mutex_unlock(&p->lock);
-	if (crew)
-		peer_crew_close(crew);
+	p->boot = NULL;
+	if (p->crew)
+		peer_crew_stop(p->crew);
+}
+
+static void peer_close(struct trib_peer *p)
+{
+	if (p->crew)
+		peer_crew_close(p->crew);
 	peer_agreed_free(&p->agreed);
 	pthread_mutex_destroy(&p->lock);
 	free(p);
@@ -243,7 +244,8 @@ static int peer_open(struct trib_peer **out, const struct trib_peer_conf *conf,
 	}
 	if (p->boot)
 		peer_boot_tell(p->boot, (int)p->rank, error->text);
-	peer_close(p, false);
+	peer_leave(p, false);
+	peer_close(p);
 	return rc;
 }
 
@@ -309,11 +311,13 @@ const struct trib_peer_ops trib_peer_ops = {
 	.abi = TRIB_PEER_ABI,
 	.open = peer_open,
 	.wrong = peer_wrong,
+	.element = trib_reduce_size,
 	.issue = peer_issue,
 	.fd = peer_fd,
 	.collect = peer_collect,
 	.error = peer_get_error,
 	.count = peer_count,
 	.describe = peer_describe,
+	.leave = peer_leave,
 	.close = peer_close,
 };

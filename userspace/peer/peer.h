@@ -96,27 +96,32 @@ struct trib_peer_counters {
  * @abi:   TRIB_PEER_ABI.
  * @open:  join. Return: 0, or a negative errno with @error.
  * @wrong: check a call; any time. Return: NULL, or a text that names the mistake.
+ * @element: bytes of an element of a type.
  * @issue: queue a call. @cookie comes back. Return: 0, -ENOMEM, or the error that ended
  *         the engine.
  * @fd:    readable while collect() has something.
  * @collect: the next call that is done: its cookie and result. Return: false: none.
  * @error: why the engine ended; @error.err is 0 while it has not.
  * @describe: one line: algorithm, shape, NICs and providers, with reasons.
- * @close: leave. @orderly: wait until all ranks have left, or the time-out has passed.
- *         Calls under way are lost; their memory is the caller's again.
+ * @leave: end the exchange. @orderly: wait until all ranks leave, or the time-out has
+ *         passed. Afterwards nobody uses the memory of calls any more, and collect() has
+ *         those that were under way.
+ * @close: free all, after leave().
  */
 struct trib_peer_ops {
 	unsigned int abi;
 	int (*open)(struct trib_peer **out, const struct trib_peer_conf *conf,
 		    struct trib_peer_error *error);
 	const char *(*wrong)(const struct trib_peer *p, const struct trib_peer_call *c);
+	size_t (*element)(unsigned int dtype);
 	int (*issue)(struct trib_peer *p, const struct trib_peer_call *c, void *cookie);
 	int (*fd)(const struct trib_peer *p);
 	bool (*collect)(struct trib_peer *p, void **cookie, int *status);
 	void (*error)(struct trib_peer *p, struct trib_peer_error *error);
 	void (*count)(struct trib_peer *p, struct trib_peer_counters *out);
 	void (*describe)(struct trib_peer *p, char *buf, size_t room);
-	void (*close)(struct trib_peer *p, bool orderly);
+	void (*leave)(struct trib_peer *p, bool orderly);
+	void (*close)(struct trib_peer *p);
 };
 
 extern const struct trib_peer_ops trib_peer_ops;

@@ -189,20 +189,29 @@ static void worker_free(struct peer_crew *c, struct peer_worker *w)
 		close(w->wake);
 }
 
-void peer_crew_close(struct peer_crew *c)
+void peer_crew_stop(struct peer_crew *c)
 {
-	struct peer_task *t;
 	unsigned int i;
 
 	pthread_mutex_lock(&c->lock);
 	stop(c);
 	pthread_mutex_unlock(&c->lock);
-	for (i = 0; i < c->nworker; i++)
+	for (i = 0; i < c->nworker; i++) {
 		if (c->worker[i].runs)
 			pthread_join(c->worker[i].thread, NULL);
+		c->worker[i].runs = false;
+	}
 	pthread_mutex_lock(&c->lock);
 	peer_crew_give_up(c);
 	pthread_mutex_unlock(&c->lock);
+}
+
+void peer_crew_close(struct peer_crew *c)
+{
+	struct peer_task *t;
+	unsigned int i;
+
+	peer_crew_stop(c);
 	while ((t = c->done)) {
 		c->done = t->next;
 		peer_task_free(t);

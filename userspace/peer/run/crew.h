@@ -163,7 +163,10 @@ void peer_crew_passed(struct peer_crew *c, struct peer_task *t);
 /** peer_crew_give_up() - end all tasks with the verdict; the lock is held, no worker has ports */
 void peer_crew_give_up(struct peer_crew *c);
 
-/** peer_crew_close() - end the threads, close the ports, free all */
+/** peer_crew_stop() - end the threads, close the ports, give up what is under way */
+void peer_crew_stop(struct peer_crew *c);
+
+/** peer_crew_close() - peer_crew_stop(), and free all */
 void peer_crew_close(struct peer_crew *c);
 
 /* --- task.c: calls become tasks, and tasks end */
