@@ -439,8 +439,104 @@ static void hierarchy__sums_are_right(void)
 	}
 }
 
+/* --- rules that no algorithm of today needs */
+
+/* Both ranks send the range before they add to it. */
+static void make_exchange(struct peer_lane *lane, struct peer_op *op, struct peer_piece *piece,
+			  uint32_t rank, uint64_t n)
+{
+	op[0] = (struct peer_op){.kind = PEER_SEND_ADD, .first = true, .peer = !rank, .len = n};
+	op[1] = (struct peer_op){
+		.kind = PEER_ADD, .first = true, .last = true, .peer = !rank, .len = n};
+	*piece = (struct peer_piece){0, n};
+	*lane = (struct peer_lane){.op = op, .nop = 2, .piece = piece, .npiece = 1, .len = n};
+}
+
+static void walk__add_waits_for_the_send_of_its_range(void)
+{
+	enum { N = 500 };
+	struct ranks j = {.shape = {.alg = PEER_ALG_DIRECT, .world = 2, .nics = 1}};
+	struct peer_edge edge[2] = {{.peer = 1}, {.peer = 0}};
+	struct peer_lane lane[2];
+	struct peer_piece piece[2];
+	struct peer_op op[2][2];
+	struct peer_path path[2];
+	struct peer_walk walk[2] = {0};
+	struct peer_job job[2];
+	int32_t v[2][N];
+	uint32_t r, i;
+
+	expect(ranks_open(&j, 64, 2, 1 << 20));
+	for (int turn = 0; turn < 20; turn++) {
+		for (r = 0; r < 2; r++) {
+			for (i = 0; i < N; i++)
+				v[r][i] = (int32_t)(i + r * 1000);
+			make_exchange(&lane[r], op[r], &piece[r], r, N);
+			expect(!peer_path_make(&path[r], &lane[r], &edge[r], 1));
+			job[r] = (struct peer_job){.src = v[r],
+						   .dst = v[r],
+						   .vec = N,
+						   .size = 4,
+						   .fn = trib_reduce(TRIB_REDUCE_I32, 0),
+						   .chunk = 64,
+						   .direct = 1 << 20};
+			expect(!peer_walk_begin(&walk[r], &path[r], &job[r],
+						j.crew[r]->worker[0].link[0],
+						j.crew[r]->worker[0].use, 1));
+		}
+		while (!peer_walk_over(&walk[0]) || !peer_walk_over(&walk[1])) {
+			peer_walk_step(&walk[chance() % 2]);
+			peer_mem_deliver();
+		}
+		for (r = 0; r < 2; r++) {
+			peer_walk_end(&walk[r]);
+			for (i = 0; i < N && v[r][i] == (int32_t)(2 * i + 1000);)
+				i++;
+			expect_eq(i, N);
+			peer_path_free(&path[r]);
+		}
+	}
+	peer_walk_free(&walk[0]);
+	peer_walk_free(&walk[1]);
+	ranks_close(&j);
+}
+
+/* Two ranks make calls of different lengths. */
+static bool differ(uint64_t a, uint64_t b, size_t direct)
+{
+	struct ranks j = {.shape = {.alg = PEER_ALG_RING, .world = 2, .nics = 1}};
+	struct calls *c = calloc(1, sizeof(*c));
+	struct want w[2] = {{.count = a, .type = TRIB_REDUCE_I32},
+			    {.count = b, .type = TRIB_REDUCE_I32}};
+	bool good, noticed;
+	uint32_t r;
+
+	good = ranks_open(&j, 256, 2, direct);
+	for (r = 0; r < 2; r++)
+		fill(&w[r], 2, r, &c->call[r]);
+	noticed = good && !call_all(&j, c) &&
+		  (j.crew[0]->worker[0].walk.wrong || j.crew[1]->worker[0].walk.wrong);
+	for (r = 0; r < 2; r++) {
+		free(c->call[r].dst);
+		free((void *)(uintptr_t)c->call[r].src);
+	}
+	free(c);
+	ranks_close(&j);
+	return noticed;
+}
+
+static void walk__another_call_of_a_peer_is_noticed(void)
+{
+	expect(differ(10, 13, 1 << 20));
+	expect(differ(1000, 998, 1 << 20));
+	/* 512 bytes in place for one of them, in slots for the other. */
+	expect(differ(256, 257, 513));
+}
+
 int main(void)
 {
+	run(walk__add_waits_for_the_send_of_its_range);
+	run(walk__another_call_of_a_peer_is_noticed);
 	run(ring__sums_are_right);
 	run(direct__sums_are_right);
 	run(halving__sums_are_right);

@@ -322,7 +322,7 @@ bool peer_walk_over(const struct peer_walk *w)
 {
 	uint32_t i;
 
-	if (w->left || w->told < w->path->nlink)
+	if (w->left)
 		return false;
 	for (i = 0; i < w->nuse; i++)
 		if (w->use[i].port->ops->unsent(w->use[i].port))
