@@ -293,6 +293,12 @@ void trib_counters(const struct trib *t, struct trib_counters *out);
 const char *trib_transport_name(const struct trib *t);
 
 /**
+ * trib_describe() - one line on how collectives travel: trees, or algorithm and NICs
+ * @buf: text, cut off at @room - 1 bytes; may become empty.
+ */
+void trib_describe(const struct trib *t, char *buf, size_t room);
+
+/**
  * trib_sum_format() - the format in which sums of floats travel
  *
  * Return: "int": block floating point; or "f32", "f16", "bf16".

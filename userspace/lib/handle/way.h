@@ -62,6 +62,7 @@ struct trib_req;
  *         rank needs this one; else cancel them and tell the others. Called for
  *         a dead handle, too.
  * @count: fill in all counters but waits.
+ * @describe: as trib_describe(). May be NULL.
  * @close: undo open() and join(), even where they failed.
  */
 struct trib_way {
@@ -77,6 +78,7 @@ struct trib_way {
 	uint64_t (*due)(const struct trib *t);
 	void (*leave)(struct trib *t);
 	void (*count)(struct trib *t, struct trib_counters *c);
+	void (*describe)(struct trib *t, char *buf, size_t room);
 	void (*close)(struct trib *t);
 };
 

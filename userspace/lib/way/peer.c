@@ -37,9 +37,10 @@ static const struct trib_peer_ops *load(struct trib *t)
 		trib_fail(t, TRIB_ERR_SYSTEM, -ENOEXEC, "%s is not of this version of libtrib",
 			  path && *path ? path : LIBRARY);
 	else
-		trib_fail(t, TRIB_ERR_SYSTEM, -ENOENT,
-			  "no exchange among peers: %s (it needs libfabric: apt install libfabric1)",
-			  dlerror());
+		trib_fail(
+			t, TRIB_ERR_SYSTEM, -ENOENT,
+			"no exchange among peers: %s (it needs libfabric: apt install libfabric1)",
+			dlerror());
 	if (handle)
 		dlclose(handle);
 	return NULL;
@@ -51,8 +52,9 @@ static int peers_open(struct trib *t)
 	if (!t->peers)
 		return trib_fail(t, TRIB_ERR_SYSTEM, -ENOMEM, "out of memory");
 	if (!t->place.peers[0])
-		return trib_fail(t, TRIB_ERR_ARGUMENT, -EINVAL,
-				 "no address where peers meet: set TRIB_PEERS=ADDR:PORT, where rank 0 listens, or use a ticket with peers=");
+		return trib_fail(
+			t, TRIB_ERR_ARGUMENT, -EINVAL,
+			"no address where peers meet: set TRIB_PEERS=ADDR:PORT, where rank 0 listens, or use a ticket with peers=");
 	t->peers->ops = load(t);
 	return t->peers->ops ? 0 : t->eng.error.err;
 }
@@ -231,6 +233,12 @@ static void peers_count(struct trib *t, struct trib_counters *c)
 	};
 }
 
+static void peers_describe(struct trib *t, char *buf, size_t room)
+{
+	if (t->peers->peer)
+		t->peers->ops->describe(t->peers->peer, buf, room);
+}
+
 static void peers_close(struct trib *t)
 {
 	struct trib_by_peers *b = t->peers;
@@ -254,5 +262,6 @@ const struct trib_way trib_by_peer = {
 	.due = peers_due,
 	.leave = peers_leave,
 	.count = peers_count,
+	.describe = peers_describe,
 	.close = peers_close,
 };
