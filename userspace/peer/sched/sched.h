@@ -18,7 +18,9 @@
  * order. Who carries them out may overlap them as long as nobody can tell: an
  * operation waits only for earlier ones of its lane whose ranges overlap its own.
  * Operations between two ranks by the same lane and NIC pair up in order, the first
- * SEND with the first ADD or SET of the other end; their lengths and NICs are equal.
+ * SEND with the first ADD or SET of the other end; their ranges and NICs are equal: the
+ * pieces of a lane, too, are the same on all ranks, since both ends cut a range into
+ * the same chunks, at the borders of pieces, too.
  *
  * Order of reduction: an ADD makes acc = acc op in. The order of ADDs on a range is
  * that of the lane, so a schedule gives the same bits each time.
