@@ -16,7 +16,9 @@
  *
  * Meaning: operations of a lane take effect as if one after the other, in their
  * order. Who carries them out may overlap them as long as nobody can tell: an
- * operation waits only for earlier ones of its lane whose ranges overlap its own.
+ * operation waits only for earlier ones of its lane whose ranges overlap its own, and
+ * chunk by chunk. In a barrier all ranges are empty, and order is all that there is: an
+ * operation waits for all earlier ones of its lane of lower steps.
  * Operations between two ranks by the same lane and NIC pair up in order, the first
  * SEND with the first ADD or SET of the other end; their ranges and NICs are equal: the
  * pieces of a lane, too, are the same on all ranks, since both ends cut a range into
@@ -59,8 +61,11 @@ enum peer_alg {
 /**
  * enum peer_intra - a machine's own part of a hierarchy
  * @PEER_INTRA_NONE:      every rank is a machine of its own.
- * @PEER_INTRA_ALLREDUCE: the ranks of a machine all get its sum; the leader's goes on.
- * @PEER_INTRA_REDUCE:    only the leader gets it.
+ * @PEER_INTRA_ALLREDUCE: the ranks of a machine share the additions, and the leader
+ *                        collects their sums. The others get the final result only: a
+ *                        machine's sum would be overwritten by it. Of a single
+ *                        machine the ranks exchange directly, without a leader.
+ * @PEER_INTRA_REDUCE:    the leader does all additions.
  */
 enum peer_intra {
 	PEER_INTRA_NONE = 0,
@@ -78,7 +83,10 @@ enum peer_intra {
  *         leader is then folded into its neighbour.
  * @halving_below: TORUS: columns shorter than this many elements go by halving and
  *         doubling where rows is a power of two.
- * @intra: see there.
+ * @tree_below: BROADCAST of fewer elements goes down a tree as a whole (half the
+ *         steps), of more it is scattered and gathered. Chains (RING, TORUS) are
+ *         pipelined, and always whole.
+ * @intra: see there. NONE: machines do not matter.
  * @machine: by rank: number of its machine; NULL: each rank is one.
  * @leader: by machine: its leader's rank; NULL with @machine NULL.
  * @machines: number of machines. 0 with @machine NULL.
@@ -90,6 +98,7 @@ struct peer_shape {
 	uint32_t n, k;
 	uint32_t rows, cols;
 	uint64_t halving_below;
+	uint64_t tree_below;
 	enum peer_intra intra;
 	const uint32_t *machine;
 	const uint32_t *leader;
@@ -125,8 +134,9 @@ struct peer_what {
  * @PEER_SEND_SET: send a range; the other end has a SET.
  * @PEER_ADD:      receive, and combine with the range.
  * @PEER_SET:      receive into the range. Whoever sends it has heard, directly or by
- *                 others, of all that this rank ever sends of that range: so the
- *                 receiver may let the network write it at any time of the call.
+ *                 others, of all earlier operations of this rank on that range, its
+ *                 sends included: so the receiver may let the network write it at any
+ *                 time of the call.
  */
 enum peer_kind {
 	PEER_SEND_ADD = 0,
@@ -142,10 +152,11 @@ enum peer_kind {
  * @step: numbers the steps of the algorithm, the same on all ranks; grows within a lane.
  * @peer: rank at the other end.
  * @at, @len: range in lane coordinates. May be empty; it is carried out all the same.
- * @first: nothing in the lane wrote this range before: its values are the caller's
- *         source. Set by peer_sched_make().
- * @last: ADD: the range is complete with it (fused normalisation). Set by
- *         peer_sched_make(): no later ADD or SEND_ADD of the lane touches it.
+ * @first: SEND_ADD, SEND_SET, ADD: nothing in the lane wrote this range before: its
+ *         values are the caller's source. Set by peer_sched_make(). Never set in an
+ *         ALLGATHER, whose own part run/ puts in its place of the vector first.
+ * @last: ADD: the range is complete with it (fused normalisation): it has the values
+ *         of all ranks. Set by peer_sched_make().
  *
  * @first and @last are true of the whole range or of none of it.
  */
@@ -218,6 +229,24 @@ struct peer_edge {
  * Return: number of edges, or -ENOMEM, -EINVAL.
  */
 int peer_shape_edges(const struct peer_shape *shape, uint32_t rank, struct peer_edge **out);
+
+/** peer_shape_leaders() - number of ranks that run @alg: all, or a leader a machine */
+uint32_t peer_shape_leaders(const struct peer_shape *shape);
+
+/**
+ * peer_shape_torus() - the squarest matrix of leaders
+ * A number without one, such as a prime above 3, gets that of the next lower number: the
+ * last leader is folded. Rows are a power of two if any side is.
+ *
+ * Return: false for 0 leaders.
+ */
+bool peer_shape_torus(uint32_t leaders, uint32_t *rows, uint32_t *cols);
+
+/**
+ * peer_shape_bcube() - n and k with n^k leaders, as many levels as NICs allow, 2 at least
+ * Return: false if there are none.
+ */
+bool peer_shape_bcube(uint32_t leaders, uint32_t nics, uint32_t *n, uint32_t *k);
 
 const char *peer_alg_name(enum peer_alg alg);
 /* Return: PEER_ALG__MAX if there is none with that name. */

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Inside a machine, by memory that its processes share: the ranks' values go up to the
+ * leader before the leaders' algorithm, results come down after it. Ranges are whole
+ * lanes, so run/ overlaps the three stages chunk by chunk.
+ *
+ *	REDUCE     up: 1 step, the leader adds each local's vector, in order of ranks
+ *	ALLREDUCE  up: 2 steps, each rank adds one subrange of all, the leader collects
+ *	both       down: 1 step, the leader sends each local the result
+ *
+ * The machine's sum is only on the leader: the result overwrites it elsewhere, and to
+ * let it do so at any time nobody but the leader may still be sending the sum.
+ */
+#include "peer/sched/build.h"
+
+static uint32_t leader_rank(const struct peer_build *b)
+{
+	return peer_cast_leader_rank(&b->cast, b->leader);
+}
+
+/* Everybody hands the lane, or an empty range, to the leader. */
+static void star_up(struct peer_build *b)
+{
+	uint32_t i;
+
+	if (!b->leads) {
+		peer_build_op(b, PEER_SEND_ADD, PEER_NIC_LOCAL, leader_rank(b),
+			      peer_build_whole(b));
+		return;
+	}
+	for (i = 0; i < peer_cast_members(&b->cast, b->leader); i++) {
+		uint32_t rank = peer_cast_member(&b->cast, b->leader, i);
+
+		if (rank != b->rank)
+			peer_build_op(b, PEER_ADD, PEER_NIC_LOCAL, rank, peer_build_whole(b));
+	}
+}
+
+static struct peer_span share_of(const struct peer_build *b, uint32_t member)
+{
+	return peer_span_split(peer_build_whole(b), peer_cast_members(&b->cast, b->leader), member);
+}
+
+/* Reduce-scatter among the machine's ranks. */
+static void shared_add(struct peer_build *b, uint32_t me)
+{
+	uint32_t d, n = peer_cast_members(&b->cast, b->leader);
+
+	for (d = 1; d < n; d++) {
+		uint32_t to = (me + d) % n, from = (me + n - d) % n;
+
+		peer_build_op(b, PEER_SEND_ADD, PEER_NIC_LOCAL,
+			      peer_cast_member(&b->cast, b->leader, to), share_of(b, to));
+		peer_build_op(b, PEER_ADD, PEER_NIC_LOCAL,
+			      peer_cast_member(&b->cast, b->leader, from), share_of(b, me));
+	}
+}
+
+/* The leader collects the sums. */
+static void shared_collect(struct peer_build *b, uint32_t me)
+{
+	uint32_t i;
+
+	if (!b->leads) {
+		peer_build_op(b, PEER_SEND_SET, PEER_NIC_LOCAL, leader_rank(b), share_of(b, me));
+		return;
+	}
+	for (i = 0; i < peer_cast_members(&b->cast, b->leader); i++)
+		if (i != me)
+			peer_build_op(b, PEER_SET, PEER_NIC_LOCAL,
+				      peer_cast_member(&b->cast, b->leader, i), share_of(b, i));
+}
+
+static void sum_up(struct peer_build *b)
+{
+	uint32_t me = 0;
+
+	if (b->cast.shape->intra == PEER_INTRA_REDUCE) {
+		star_up(b);
+		return;
+	}
+	while (peer_cast_member(&b->cast, b->leader, me) != b->rank)
+		me++;
+	shared_add(b, me);
+	b->step++;
+	shared_collect(b, me);
+}
+
+/* Each local's part. */
+static void parts_up(struct peer_build *b)
+{
+	uint32_t i;
+
+	if (!b->leads) {
+		peer_build_op(b, PEER_SEND_SET, PEER_NIC_LOCAL, leader_rank(b),
+			      (struct peer_span){b->part[b->rank], b->part_len});
+		return;
+	}
+	for (i = 0; i < peer_cast_members(&b->cast, b->leader); i++) {
+		uint32_t rank = peer_cast_member(&b->cast, b->leader, i);
+
+		if (rank != b->rank)
+			peer_build_op(b, PEER_SET, PEER_NIC_LOCAL, rank,
+				      (struct peer_span){b->part[rank], b->part_len});
+	}
+}
+
+/* A root that is no leader. */
+static void root_up(struct peer_build *b)
+{
+	uint32_t root = b->what.root;
+
+	if (peer_cast_leader_of(&b->cast, root) != b->leader || root == leader_rank(b))
+		return;
+	if (b->rank == root)
+		peer_build_op(b, PEER_SEND_SET, PEER_NIC_LOCAL, leader_rank(b),
+			      peer_build_whole(b));
+	else if (b->leads)
+		peer_build_op(b, PEER_SET, PEER_NIC_LOCAL, root, peer_build_whole(b));
+}
+
+/** peer_local_up() - bring the machine's values to its leader */
+void peer_local_up(struct peer_build *b)
+{
+	if (!b->cast.local)
+		return;
+	b->partial = b->cast.leaders > 1;
+	switch (b->what.collective) {
+	case PEER_ALLREDUCE:
+	case PEER_REDUCE_SCATTER:
+		sum_up(b);
+		break;
+	case PEER_ALLGATHER:
+		parts_up(b);
+		break;
+	case PEER_BROADCAST:
+		root_up(b);
+		break;
+	case PEER_BARRIER:
+		star_up(b);
+		break;
+	}
+	b->partial = false;
+	b->step++;
+}
+
+/* Range of the result that a local gets. */
+static struct peer_span result_of(const struct peer_build *b, uint32_t rank)
+{
+	if (b->what.collective == PEER_REDUCE_SCATTER)
+		return (struct peer_span){b->part[rank], b->part_len};
+	return peer_build_whole(b);
+}
+
+static bool wants(const struct peer_build *b, uint32_t rank)
+{
+	return b->what.collective != PEER_BROADCAST || rank != b->what.root;
+}
+
+/** peer_local_down() - the leader hands the result to its machine */
+void peer_local_down(struct peer_build *b)
+{
+	uint32_t i;
+
+	if (!b->cast.local)
+		return;
+	if (!b->leads && wants(b, b->rank))
+		peer_build_op(b, PEER_SET, PEER_NIC_LOCAL, leader_rank(b), result_of(b, b->rank));
+	for (i = 0; b->leads && i < peer_cast_members(&b->cast, b->leader); i++) {
+		uint32_t rank = peer_cast_member(&b->cast, b->leader, i);
+
+		if (rank != b->rank && wants(b, rank))
+			peer_build_op(b, PEER_SEND_SET, PEER_NIC_LOCAL, rank, result_of(b, rank));
+	}
+	b->step++;
+}
