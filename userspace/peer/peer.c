@@ -20,8 +20,6 @@
 /* Shorter ranges go through staging slots: an announcement costs more than the copy. */
 #define DIRECT (64 << 10)
 
-enum { OP_AVG = 1, OP_MAX = 4 };
-
 /**
  * struct trib_peer - a rank's membership
  * @peers: what all ranks agreed on; the crew's shapes are in it.
@@ -156,6 +154,8 @@ static int make_crew(struct trib_peer *p, const struct trib_peer_conf *conf,
 		.chunk = conf->chunk ? conf->chunk : CHUNK,
 		.slots = SLOTS,
 		.direct = DIRECT,
+		.exact = conf->exact,
+		.nval = conf->nval ? conf->nval : TRIB_NVAL_SMALL,
 	};
 	struct peer_crew *crew;
 	unsigned int i;
@@ -260,9 +260,9 @@ static const char *peer_wrong(const struct trib_peer *p, const struct trib_peer_
 		return c->count ? "a barrier has no elements" : NULL;
 	if (!trib_reduce_size(c->dtype))
 		return "the element type does not exist";
-	if (c->op > OP_MAX)
+	if (c->op > PEER_OP_PROD)
 		return "the operation is not sum, avg, max, min or prod";
-	if (c->op == OP_AVG && c->dtype == TRIB_REDUCE_I32)
+	if (c->op == PEER_OP_AVG && c->dtype == TRIB_REDUCE_I32)
 		return "averages take floats only";
 	if (c->op && !reduces)
 		return "only allreduce and reduce_scatter take an operation";
@@ -285,9 +285,9 @@ static int peer_fd(const struct trib_peer *p)
 	return p->crew->done_fd;
 }
 
-static bool peer_collect(struct trib_peer *p, void **cookie, int *status)
+static bool peer_collect(struct trib_peer *p, struct trib_peer_done *done)
 {
-	return peer_crew_collect(p->crew, cookie, status);
+	return peer_crew_collect(p->crew, done);
 }
 
 static void peer_get_error(struct trib_peer *p, struct trib_peer_error *error)

@@ -37,6 +37,8 @@ struct trib_peer;
  * @provider: of libfabric: "verbs;ofi_rxm", "verbs", "tcp;ofi_rxm", "shm"; NULL: best.
  * @intra: "allreduce", "reduce" or "none"; NULL: allreduce where several ranks share a
  *         machine.
+ * @exact: sums and averages of f32 have the bits that relays give, for any algorithm;
+ *         @nval: values in a chunk of the job's packets; 0: 352.
  * @chunk: bytes that travel together.
  * @join_timeout_ms, @timeout_ms: as in struct trib_options.
  */
@@ -49,6 +51,8 @@ struct trib_peer_conf {
 	const char *nics;
 	const char *provider;
 	const char *intra;
+	bool exact;
+	uint32_t nval;
 	size_t chunk;
 	unsigned int join_timeout_ms;
 	unsigned int timeout_ms;
@@ -80,6 +84,17 @@ struct trib_peer_error {
 	char text[256];
 };
 
+/**
+ * struct trib_peer_done - a call that is done
+ * @status: 0; the errno that ended the engine; of exact sums -EDOM or -ERANGE.
+ * @detail: -EDOM: report as in trib_exp_bad(); -ERANGE: 1 + the element.
+ */
+struct trib_peer_done {
+	void *cookie;
+	int status;
+	int64_t detail;
+};
+
 /** struct trib_peer_counters - activity since open() */
 struct trib_peer_counters {
 	uint64_t calls;
@@ -100,7 +115,7 @@ struct trib_peer_counters {
  * @issue: queue a call. @cookie comes back. Return: 0, -ENOMEM, or the error that ended
  *         the engine.
  * @fd:    readable while collect() has something.
- * @collect: the next call that is done: its cookie and result. Return: false: none.
+ * @collect: the next call that is done. Return: false: none.
  * @error: why the engine ended; @error.err is 0 while it has not.
  * @describe: one line: algorithm, shape, NICs and providers, with reasons.
  * @leave: end the exchange. @orderly: wait until all ranks leave, or the time-out has
@@ -116,7 +131,7 @@ struct trib_peer_ops {
 	size_t (*element)(unsigned int dtype);
 	int (*issue)(struct trib_peer *p, const struct trib_peer_call *c, void *cookie);
 	int (*fd)(const struct trib_peer *p);
-	bool (*collect)(struct trib_peer *p, void **cookie, int *status);
+	bool (*collect)(struct trib_peer *p, struct trib_peer_done *done);
 	void (*error)(struct trib_peer *p, struct trib_peer_error *error);
 	void (*count)(struct trib_peer *p, struct trib_peer_counters *out);
 	void (*describe)(struct trib_peer *p, char *buf, size_t room);

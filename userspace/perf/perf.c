@@ -29,7 +29,7 @@ struct run_trib {
 	const struct perf_opts *o;
 	struct trib_req *req[PERF_INFLIGHT_MAX];
 	struct perf_compress z;
-	char detail[64];
+	char detail[384];
 };
 
 static int start(struct perf_net *net, const struct perf_call *call)

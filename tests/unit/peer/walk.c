@@ -123,6 +123,8 @@ static bool ranks_open(struct ranks *j, size_t chunk, unsigned int slots, size_t
 			.chunk = chunk,
 			.slots = slots,
 			.direct = direct,
+			.exact = direct % 2,
+			.nval = 32,
 		};
 
 		if (peer_crew_open(&j->crew[r], &conf, &e)) {
@@ -188,23 +190,43 @@ static bool run_all(struct ranks *j, struct calls *c)
 	return !left;
 }
 
+/* Run the tasks, and go on to those that follow them. Return: whether all ended well. */
+static bool one_task_each(struct ranks *j, struct calls *c)
+{
+	struct peer_task *then;
+	bool good;
+	uint32_t r;
+
+	for (r = 0; r < j->shape.world; r++)
+		if (!c->task[r]->ready && !c->task[r]->waits)
+			peer_task_prepare(c->task[r]);
+	memset(c->begun, 0, sizeof(c->begun));
+	memset(c->over, 0, sizeof(c->over));
+	good = run_all(j, c);
+	for (r = 0; r < j->shape.world; r++) {
+		then = c->task[r]->then;
+		peer_task_finish(c->task[r]);
+		good = good && !c->task[r]->status;
+		peer_plan_put(c->task[r]->plan);
+		peer_task_free(c->task[r]);
+		c->task[r] = then;
+	}
+	return good;
+}
+
 static bool call_all(struct ranks *j, struct calls *c)
 {
+	bool good = true;
 	uint32_t r;
 	int err;
-	bool good = true;
 
 	for (r = 0; r < j->shape.world; r++) {
 		c->task[r] = peer_task_make(j->crew[r], &c->call[r], 0, NULL, &err);
 		if (!c->task[r])
 			return false;
 	}
-	good = run_all(j, c);
-	for (r = 0; r < j->shape.world; r++) {
-		peer_task_finish(c->task[r]);
-		peer_plan_put(c->task[r]->plan);
-		peer_task_free(c->task[r]);
-	}
+	while (c->task[0])
+		good = one_task_each(j, c) && good;
 	while (peer_mem_deliver())
 		;
 	return good;

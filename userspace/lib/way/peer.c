@@ -62,7 +62,7 @@ static int peers_open(struct trib *t)
 static int peers_join(struct trib *t)
 {
 	const struct trib_attach_rep *rep = &t->place.rep;
-	const char *chunk = getenv("TRIB_PEER_CHUNK");
+	const char *chunk = getenv("TRIB_PEER_CHUNK"), *exact = getenv("TRIB_REPRODUCIBLE");
 	struct trib_peer_conf conf = {
 		.rank = rep->rank,
 		.world = rep->world,
@@ -74,6 +74,8 @@ static int peers_join(struct trib *t)
 		.nics = getenv("TRIB_PEER_NICS"),
 		.provider = getenv("TRIB_PEER_PROVIDER"),
 		.intra = getenv("TRIB_PEER_INTRA"),
+		.exact = exact && !strcmp(exact, "1"),
+		.nval = rep->nval,
 		.chunk = chunk ? strtoul(chunk, NULL, 10) : 0,
 		.join_timeout_ms = (unsigned int)(t->eng.join_timeout_ns / TRIB_MS),
 		.timeout_ms = (unsigned int)(t->eng.timeout_ns / TRIB_MS),
@@ -157,25 +159,39 @@ static int peers_issue(struct trib *t, const struct trib_call *call, struct trib
 	return 0;
 }
 
-static void die(struct trib *t)
+/* End the handle with the engine's reason, or with @err if it has none. */
+static void die(struct trib *t, int err)
 {
 	struct trib_peer_error e;
 
 	t->peers->ops->error(t->peers->peer, &e);
-	if (e.err && !t->eng.dead)
+	if (t->eng.dead)
+		return;
+	if (e.err)
 		trib_die_rank(&t->eng, e.code, e.err, e.rank, "%s", e.text);
+	else if (err)
+		trib_die_rank(&t->eng, TRIB_ERR_SYSTEM, err, -1, "the exchange failed: %s",
+			      strerror(-err));
 }
 
 static int collect(struct trib *t)
 {
 	struct trib_by_peers *b = t->peers;
-	void *cookie;
-	int n = 0, status;
+	struct trib_peer_done d;
+	int n = 0;
 
-	while (n < TRIB_TUNE_RECV_BATCH && b->ops->collect(b->peer, &cookie, &status)) {
-		if (status)
-			die(t);
-		trib_req_done(cookie, status ? t->eng.dead : 0);
+	while (n < TRIB_TUNE_RECV_BATCH && b->ops->collect(b->peer, &d)) {
+		struct trib_req *r = d.cookie;
+
+		if (d.status == -EDOM)
+			r->bad = d.detail;
+		else if (d.status == -ERANGE)
+			r->over = (uint64_t)d.detail;
+		else if (d.status)
+			die(t, d.status);
+		trib_req_done(r, d.status == -EDOM || d.status == -ERANGE ? d.status
+				 : d.status				  ? t->eng.dead
+									  : 0);
 		n++;
 	}
 	return n;
@@ -186,7 +202,7 @@ static int peers_turn(struct trib *t)
 	int n = collect(t);
 
 	if (!n && !t->eng.dead)
-		die(t);
+		die(t, 0);
 	return n;
 }
 
@@ -200,8 +216,7 @@ static void peers_leave(struct trib *t)
 {
 	struct trib_by_peers *b = t->peers;
 	bool orderly = !t->eng.dead && !t->eng.unfinished;
-	void *cookie;
-	int status;
+	struct trib_peer_done d;
 
 	t->eng.leaving = true;
 	t->pfd[0].fd = -1;
@@ -213,8 +228,8 @@ static void peers_leave(struct trib *t)
 	pthread_mutex_unlock(&t->lock);
 	b->ops->leave(b->peer, orderly);
 	pthread_mutex_lock(&t->lock);
-	while (b->ops->collect(b->peer, &cookie, &status))
-		trib_req_done(cookie, t->eng.dead ? t->eng.dead : -ECANCELED);
+	while (b->ops->collect(b->peer, &d))
+		trib_req_done(d.cookie, t->eng.dead ? t->eng.dead : -ECANCELED);
 }
 
 static void peers_count(struct trib *t, struct trib_counters *c)

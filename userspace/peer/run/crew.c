@@ -22,8 +22,19 @@ static void ring(int fd)
 
 /* --- the queue; the lock is held */
 
+static void put(struct peer_task *t)
+{
+	if (t->plan)
+		peer_plan_put(t->plan);
+	peer_task_free(t);
+}
+
 static void push_done(struct peer_crew *c, struct peer_task *t, int status)
 {
+	if (t->silent) {
+		put(t);
+		return;
+	}
 	t->status = status;
 	t->next = NULL;
 	if (c->done)
@@ -32,6 +43,35 @@ static void push_done(struct peer_crew *c, struct peer_task *t, int status)
 		c->done = t;
 	c->done_tail = t;
 	ring(c->done_fd);
+}
+
+static void set_ready(struct peer_crew *c, struct peer_task *t)
+{
+	struct peer_worker *w;
+
+	t->ready = true;
+	for (w = c->worker; w < c->worker + c->nworker; w++)
+		ring(w->wake);
+}
+
+struct peer_task *peer_crew_next(struct peer_crew *c, struct peer_worker *w)
+{
+	struct peer_task *t;
+
+	pthread_mutex_lock(&c->lock);
+	t = w->next;
+	if (t && !t->ready && !t->waits && !w->lane) {
+		pthread_mutex_unlock(&c->lock);
+		peer_task_prepare(t);
+		pthread_mutex_lock(&c->lock);
+		set_ready(c, t);
+	}
+	if (t && !t->ready)
+		t = NULL;
+	if (t)
+		w->next = t->next;
+	pthread_mutex_unlock(&c->lock);
+	return t;
 }
 
 void peer_crew_passed(struct peer_crew *c, struct peer_task *t)
@@ -47,7 +87,9 @@ void peer_crew_passed(struct peer_crew *c, struct peer_task *t)
 	pthread_mutex_lock(&c->lock);
 	/* All workers pass tasks in order, so this one is the oldest. */
 	c->head = t->next;
-	push_done(c, t, 0);
+	if (t->then)
+		set_ready(c, t->then);
+	push_done(c, t, t->status);
 	pthread_mutex_unlock(&c->lock);
 }
 
@@ -81,28 +123,32 @@ static void push(struct peer_crew *c, struct peer_task *t)
 int peer_crew_issue(struct peer_crew *c, const struct trib_peer_call *call, unsigned int shape,
 		    void *cookie)
 {
-	struct peer_task *t;
+	struct peer_task *t = NULL, *then;
 	int rc;
 
 	pthread_mutex_lock(&c->lock);
 	rc = c->verdict.err;
 	if (!rc && c->end)
 		rc = -ECANCELED;
-	if (!rc) {
+	if (!rc)
 		t = peer_task_make(c, call, shape, cookie, &rc);
-		if (t && c->nworker) {
+	c->calls += t != NULL;
+	for (; t; t = then) {
+		then = t->then;
+		if (c->nworker) {
 			push(c, t);
-		} else if (t) {
-			peer_task_finish(t);
-			push_done(c, t, 0);
+			continue;
 		}
-		c->calls += !rc;
+		if (!t->ready && !t->waits)
+			peer_task_prepare(t);
+		peer_task_finish(t);
+		push_done(c, t, t->status);
 	}
 	pthread_mutex_unlock(&c->lock);
 	return rc;
 }
 
-bool peer_crew_collect(struct peer_crew *c, void **cookie, int *status)
+bool peer_crew_collect(struct peer_crew *c, struct trib_peer_done *done)
 {
 	struct peer_task *t;
 	uint64_t events;
@@ -111,18 +157,13 @@ bool peer_crew_collect(struct peer_crew *c, void **cookie, int *status)
 	t = c->done;
 	if (t) {
 		c->done = t->next;
-		if (t->plan)
-			peer_plan_put(t->plan);
+		*done = (struct trib_peer_done){t->cookie, t->status, t->detail};
+		put(t);
 	} else if (read(c->done_fd, &events, sizeof(events)) < 0) {
 		errno = 0; /* nothing came since the last call */
 	}
 	pthread_mutex_unlock(&c->lock);
-	if (!t)
-		return false;
-	*cookie = t->cookie;
-	*status = t->status;
-	peer_task_free(t);
-	return true;
+	return t != NULL;
 }
 
 void peer_crew_count(struct peer_crew *c, struct trib_peer_counters *out)
@@ -214,7 +255,7 @@ void peer_crew_close(struct peer_crew *c)
 	peer_crew_stop(c);
 	while ((t = c->done)) {
 		c->done = t->next;
-		peer_task_free(t);
+		put(t);
 	}
 	for (i = 0; i < c->nworker; i++)
 		worker_free(c, &c->worker[i]);

@@ -21,6 +21,7 @@
 #include <stdatomic.h>
 
 #include "peer/boot/boot.h"
+#include "exact.h"
 #include "peer/peer.h"
 #include "walk.h"
 
@@ -37,6 +38,7 @@ struct peer_crew;
  * @shm_name: for &peer_port_conf.name.
  * @ops, @local: kinds of ports: of NICs, and of PEER_NIC_LOCAL.
  * @chunk, @slots, @direct: see walk.h and port.h.
+ * @exact: sums and averages of f32 are exact (exact.h), in chunks of @nval values.
  */
 struct peer_crew_conf {
 	uint32_t rank, world;
@@ -50,16 +52,31 @@ struct peer_crew_conf {
 	size_t chunk;
 	unsigned int slots;
 	size_t direct;
+	bool exact;
+	uint32_t nval;
 };
 
 /**
  * struct peer_task - a call in the queue
+ * @then:  the task that is ready when this one is finished, or NULL.
+ * @exact: this is one of the two tasks of an exact sum; the second one frees it.
+ * @ready: workers may start it.
+ * @waits: another task makes it ready, as its @then; else the first worker, which
+ *         prepares it.
+ * @silent: nobody collects it.
+ * @detail: of a failure: the report of -EDOM, 1 + the element of -ERANGE.
  * @left:  workers that have not passed it; those without a lane of it pass at once.
  * @own:   ... of @dst: where this rank's part of @work goes at the end: REDUCE_SCATTER.
  * @work:  memory of the task that the lanes reduce in, or NULL: @job.dst is the caller's.
  */
 struct peer_task {
 	struct peer_task *next;
+	struct peer_task *then;
+	struct peer_exact *exact;
+	bool ready;
+	bool waits;
+	bool silent;
+	int64_t detail;
 	struct peer_job job;
 	struct peer_plan *plan;
 	unsigned int shape;
@@ -149,7 +166,7 @@ int peer_crew_start(struct peer_crew *c, struct trib_peer_error *error);
  */
 int peer_crew_issue(struct peer_crew *c, const struct trib_peer_call *call, unsigned int shape,
 		    void *cookie);
-bool peer_crew_collect(struct peer_crew *c, void **cookie, int *status);
+bool peer_crew_collect(struct peer_crew *c, struct trib_peer_done *done);
 void peer_crew_count(struct peer_crew *c, struct trib_peer_counters *out);
 
 /**
@@ -158,6 +175,8 @@ void peer_crew_count(struct peer_crew *c, struct trib_peer_counters *out);
  */
 void peer_crew_end(struct peer_crew *c, int code, int err, int rank, const char *text);
 
+/** peer_crew_next() - the task that a worker can start now, or NULL */
+struct peer_task *peer_crew_next(struct peer_crew *c, struct peer_worker *w);
 /** peer_crew_passed() - a worker is done with a task; the last one finishes it */
 void peer_crew_passed(struct peer_crew *c, struct peer_task *t);
 /** peer_crew_give_up() - end all tasks with the verdict; the lock is held, no worker has ports */
@@ -174,7 +193,12 @@ void peer_crew_close(struct peer_crew *c);
 /* Return: a task, or NULL with *@err. The lock is held. */
 struct peer_task *peer_task_make(struct peer_crew *c, const struct trib_peer_call *call,
 				 unsigned int shape, void *cookie, int *err);
-/* All lanes are done: put the result where the caller wants it. */
+/**
+ * peer_task_prepare() - find the exponents of an exact sum
+ * By the first worker, before any starts the task; without the lock.
+ */
+void peer_task_prepare(struct peer_task *t);
+/* All lanes are done: put the result where the caller wants it; prepare @t->then. */
 void peer_task_finish(struct peer_task *t);
 void peer_task_free(struct peer_task *t);
 

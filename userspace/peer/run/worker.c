@@ -116,11 +116,7 @@ static struct peer_task *next_task(struct peer_worker *w)
 	struct peer_task *t;
 
 	while (!w->crew->end) {
-		pthread_mutex_lock(&w->crew->lock);
-		t = w->next;
-		if (t)
-			w->next = t->next;
-		pthread_mutex_unlock(&w->crew->lock);
+		t = peer_crew_next(w->crew, w);
 		if (t)
 			return t;
 		if (poll_ports(w) < 0)
