@@ -8,9 +8,25 @@ include $(sort $(wildcard userspace/peer/*/build.mk))
 PEER_LIBS := -lfabric -lpthread -lm
 
 # One symbol: struct trib_peer_ops.
-$(B)/libtrib-peer.so.0: $(PEER_OBJS) $(REDUCE_OBJS) $(BASE_LIBTRIB_OBJ) userspace/peer/libtrib-peer.map
+$(B)/libtrib-peer.so.0: $(PEER_OBJS) $(REDUCE_OBJS) $(KERNELS_OBJS) $(BASE_LIBTRIB_OBJ) \
+		userspace/peer/libtrib-peer.map
 	$(CC) $(LDFLAGS_ALL) -shared -Wl,-soname,libtrib-peer.so.0 \
 		-Wl,--version-script=userspace/peer/libtrib-peer.map -Wl,-z,defs -o $@ \
-		$(filter %.o,$^) $(PEER_LIBS)
+		$(sort $(filter %.o,$^)) $(PEER_LIBS)
 
 ALL += $(B)/libtrib-peer.so.0
+
+PEER_MAN := $(if $(shell command -v rst2man),$(B)/man/libtrib-peer.7)
+
+$(B)/man/libtrib-peer.7: userspace/peer/libtrib-peer.7.rst
+	@mkdir -p $(@D)
+	rst2man --strict $< $@
+
+ALL += $(PEER_MAN)
+
+.PHONY: install-peer
+install-peer: $(B)/libtrib-peer.so.0 $(PEER_MAN)
+	install -D -m 755 $(B)/libtrib-peer.so.0 $(DESTDIR)$(PREFIX)/lib/libtrib-peer.so.0
+	$(if $(PEER_MAN),install -D -m 644 $(PEER_MAN) \
+		$(DESTDIR)$(PREFIX)/share/man/man7/libtrib-peer.7)
+INSTALL += install-peer
