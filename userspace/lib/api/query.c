@@ -100,9 +100,6 @@ const char *trib_sum_format(const struct trib *t)
 {
 	unsigned int fmt = t->place.rep.fmt;
 
-	/* Peers add floats as they are. */
-	if (t->way == &trib_by_peer)
-		fmt = TRIB_FMT_F32;
 	return trib_dtype_name(fmt ? fmt : TRIB_FMT_Q32);
 }
 

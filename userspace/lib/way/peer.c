@@ -92,6 +92,8 @@ static int peers_join(struct trib *t)
 		trib_die_rank(&t->eng, e.code, rc, e.rank, "%s", e.text);
 		return rc;
 	}
+	/* Exact sums travel as integers, others as they are. */
+	t->place.rep.fmt = conf.exact ? TRIB_FMT_NONE : TRIB_FMT_F32;
 	/* The descriptor exists only now. */
 	t->pfd[0].fd = t->peers->ops->fd(t->peers->peer);
 	return 0;
