@@ -30,3 +30,10 @@ install-peer: $(B)/libtrib-peer.so.0 $(PEER_MAN)
 	$(if $(PEER_MAN),install -D -m 644 $(PEER_MAN) \
 		$(DESTDIR)$(PREFIX)/share/man/man7/libtrib-peer.7)
 INSTALL += install-peer
+
+# All of it, over libfabric's TCP on the loopback device; and under ThreadSanitizer.
+$(B)/tests/unit/peer/engine: $(B)/tests/unit/peer/engine.o $(PEER_OBJS) $(REDUCE_OBJS) \
+		$(KERNELS_OBJS) $(BASE_LIBTRIB_OBJ)
+	$(CC) $(LDFLAGS_ALL) -o $@ $(sort $^) $(PEER_LIBS)
+
+CHECK_TESTS += $(B)/tests/unit/peer/engine
