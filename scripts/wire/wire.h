@@ -17,22 +17,21 @@
  * @loss:    chance of a loss, in units of 2^-32; likewise
  * @dup:     of a second copy, and
  * @reorder: of being delayed.
+ * @packets: that came in; segments of a large one count each. @lost, @dups and
+ *           @delayed: what became of them.
  * @slow:    every packet is delayed.
- * @packets: that came in; segments of a large one count each. The rest are
- *           what became of them.
  */
 struct wire_end {
 	__u32 peer;
 	__u32 loss;
 	__u32 dup;
 	__u32 reorder;
-	__u32 slow;
-	__u32 pad;
 	__u64 packets;
 	__u64 bytes;
 	__u64 lost;
 	__u64 dups;
 	__u64 delayed;
+	__u64 slow;
 };
 
 /**
