@@ -42,6 +42,21 @@ $(NM_TESTS): %: %.o $(NM_OBJS)
 
 CHECK_TESTS += $(NM_TESTS)
 
+# Reductions of whole arrays, for peers: user space only.
+REDUCE_SRC := $(wildcard kernels/reduce/*.c)
+REDUCE_OBJS := $(REDUCE_SRC:%.c=$(B)/%.o) $(B)/kernels/cpu.o
+
+$(filter $(B)/kernels/reduce/%,$(REDUCE_OBJS)): CFLAGS_ALL += -ffp-contract=off -O3
+
+$(B)/tests/unit/kernels/reduce: %: %.o $(REDUCE_OBJS)
+$(B)/bench-reduce: $(B)/tests/bench/codec/reduce.o $(REDUCE_OBJS)
+
+$(B)/tests/unit/kernels/reduce $(B)/bench-reduce:
+	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lm
+
+CHECK_TESTS += $(B)/tests/unit/kernels/reduce
+BENCH_BINS += $(B)/bench-reduce
+
 # The peers, too, may use all that this machine has.
 $(B)/tests/bench/codec/peers.o: CFLAGS_ALL += -O3 -march=native
 

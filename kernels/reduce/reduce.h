@@ -1,15 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Reductions of whole arrays: the arithmetic of peers. acc = acc op in, for every type
+ * Reductions of whole arrays: the arithmetic of peers. out = a op b, for every type
  * and operation of libtrib.
  *
- * All instruction sets give the same bits. f32 and f64 round to nearest even at each
- * step; f16 and bf16 are computed in fp32 and rounded to nearest even at each step, as
- * kernels/half.h does. Integers wrap. MAX and MIN of floats: if one operand is NaN the
- * result is that NaN, quiet; of +0 and -0, +0 is the larger.
+ * All instruction sets give the same bits, whatever the caller's floating-point
+ * environment is:
+ *
+ *  - f32 and f64 round to nearest even at each step, and keep denormals.
+ *  - f16 and bf16 are computed in fp32 and rounded to nearest even at each step, as
+ *    kernels/half.h does.
+ *  - Integers wrap.
+ *  - A NaN among the operands is the result, made quiet; of two NaNs, that of @a. The
+ *    payload survives, in f16 and bf16 too. Inf - Inf and 0 * Inf give the NaN
+ *    0xffc00000, and its like in the other types.
+ *  - MAX and MIN: of +0 and -0, +0 is the larger.
+ *
+ * So SUM and PROD of two values are the same bits in either order, unless both are
+ * NaNs.
  *
  * No pointer needs alignment. Arrays must not overlap, except that @out may be @a or
- * @b. No state, no locks.
+ * @b. Nothing outside the arrays is read or written. No state, no locks.
  */
 #ifndef TRIB_REDUCE_H
 #define TRIB_REDUCE_H
@@ -54,14 +64,23 @@ trib_reduce_fn trib_reduce(unsigned int type, unsigned int op);
 trib_reduce_fn trib_reduce_scalar(unsigned int type, unsigned int op);
 
 /**
- * trib_average - out[i] = (a[i] + b[i]) / @world, for the last addition of an average
- * @b: NULL: only divide.
+ * trib_average_fn - out[i] = (a[i] + b[i]) / @world, for the last addition of an average
+ * @b:     NULL: only divide.
+ * @world: from 1 to 2^24, so that it is a float exactly.
+ *
  * f32 and f64: the correctly rounded sum is divided by @world, correctly rounded; f16
- * and bf16: both in fp32, rounded once. I32 has no average.
+ * and bf16: both in fp32, rounded to the type once. I32 has no average.
  */
 typedef void (*trib_average_fn)(void *out, const void *a, const void *b, size_t n,
 				unsigned int world);
+
+/**
+ * trib_average() - the fastest function of this CPU
+ * Return: NULL if there is no such type, or it has no average.
+ */
 trib_average_fn trib_average(unsigned int type);
+
+/** trib_average_scalar() - the same, by plain C */
 trib_average_fn trib_average_scalar(unsigned int type);
 
 #endif /* TRIB_REDUCE_H */

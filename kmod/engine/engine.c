@@ -32,7 +32,7 @@ static bool place_ok(const struct trib_attach_rep *rep)
 {
 	unsigned int i;
 
-	if (!rep->ntree || rep->ntree > TRIB_ATTACH_TREES || !rep->world ||
+	if (rep->ntree > TRIB_ATTACH_TREES || !rep->world ||
 	    rep->world > TRIB_WORLD_MAX || rep->rank >= rep->world || rep->nval > TRIB_NVAL_LARGE)
 		return false;
 	for (i = 0; i < rep->ntree; i++)

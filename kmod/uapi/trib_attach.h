@@ -47,6 +47,9 @@
  * fmt=f32, f16 or bf16 sets &trib_attach_rep.fmt; default is block floating point.
  * weight=T:W, behind tree= or shared=, sets &trib_attach_tree.weight; default 1.
  *
+ * peers=ADDR:PORT is the address where ranks meet that exchange without relays: rank 0
+ * listens there. A ticket with it may have no tree.
+ *
  * UP and DOWN are &trib_attach_rep.up and down, 32 hexadecimal digits each: a ticket is
  * a secret, of one rank.
  */

@@ -208,6 +208,25 @@ configure_host()
 		die "cannot configure $1; see above"
 }
 
+# bracketed ADDRESS: as it stands before a port.
+bracketed() { [[ $1 == *:* ]] && echo "[$1]" || echo "$1"; }
+
+# write_peers HOST RANK: how its processes exchange without relays (-A ring, ...).
+write_peers()
+{
+	local meet nics=${up_addr[$1]} l
+
+	[[ $nics && ${up_addr[w0]} ]] || return 0
+	meet=$(bracketed "${up_addr[w0]}")
+	for ((l = 1; l < bcube_k; l++)); do
+		[[ $kind != bcube ]] || nics+=",$(bcube_addr "${1#w}" "$l")"
+	done
+	echo "TRIB_PEERS=$meet:7416"
+	echo "TRIB_PEER_NICS=$nics"
+	[[ ! $plain ]] || echo "TRIB_JOB=trib://$meet/$job?job=1&rank=$2&$(
+		)world=$world&keys=$key:$key&peers=$meet:7416"
+}
+
 # write_env WORKER: the environment of a rank's process.
 write_env()
 {
@@ -227,6 +246,7 @@ write_env()
 		echo "TRIB_WORLD=$world"
 		echo "RANK=$own"
 		echo "WORLD_SIZE=$world"
+		is_planned || write_peers "$host" "$own"
 	} >"$state/$1.env"
 }
 

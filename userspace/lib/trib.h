@@ -55,23 +55,29 @@ extern "C" {
 struct trib;	 /* one rank's membership in one job */
 struct trib_req; /* one collective under way */
 
+/* Relays add F32 and I32; peers (TRIB_TRANSPORT_PEER) all. */
 enum trib_dtype {
 	TRIB_F32 = 0,
 	TRIB_I32 = 1,
+	TRIB_F16 = 2,
+	TRIB_BF16 = 3,
+	TRIB_F64 = 4,
 };
 
 /**
  * enum trib_op - how ranks' values combine
  * @TRIB_SUM: sum. I32 wraps modulo 2^32.
- * @TRIB_AVG: sum divided by the number of ranks; F32 only.
+ * @TRIB_AVG: sum divided by the number of ranks; floats only.
  * @TRIB_MAX: largest. F32: exact; infinities are values, NaN is an error.
  * @TRIB_MIN: smallest; likewise.
+ * @TRIB_PROD: product; by peers only.
  */
 enum trib_op {
 	TRIB_SUM = 0,
 	TRIB_AVG = 1,
 	TRIB_MAX = 2,
 	TRIB_MIN = 3,
+	TRIB_PROD = 4,
 };
 
 /**
@@ -85,12 +91,18 @@ enum trib_op {
  *                       once a message. A message must fit into the memory of
  *                       a socket (module parameter mem_max, 256 MiB). AUTO
  *                       never chooses it.
+ * @TRIB_TRANSPORT_PEER: ranks exchange among themselves, without relays, by libfabric:
+ *                       RDMA where NICs can, TCP elsewhere. libtrib-peer(7) has the
+ *                       environment that chooses NICs and algorithms. Sums of floats
+ *                       are rounded at each addition, in an order that is the same each
+ *                       time and on all ranks; NaN and Inf are values.
  */
 enum trib_transport {
 	TRIB_TRANSPORT_AUTO = 0,
 	TRIB_TRANSPORT_UDP = 1,
 	TRIB_TRANSPORT_XDP = 2,
 	TRIB_TRANSPORT_KERNEL = 3,
+	TRIB_TRANSPORT_PEER = 4,
 };
 
 /**
@@ -101,7 +113,7 @@ enum trib_transport {
  *           Default: the environment's TRIB_JOB.
  * @rank:    wanted rank + 1. Default: TRIB_RANK, else RANK, else any.
  * @transport: enum trib_transport. Default: TRIB_TRANSPORT (auto, udp, xdp,
- *           kernel).
+ *           kernel, peer).
  * @join_timeout_ms: longest wait for the other ranks. Default:
  *           TRIB_JOIN_TIMEOUT_MS, else 60000.
  * @timeout_ms: a rank that is silent for this long is dead: collectives fail
@@ -277,8 +289,14 @@ struct trib_counters {
 
 void trib_counters(const struct trib *t, struct trib_counters *out);
 
-/** trib_transport_name() - the transport in use: "udp", "xdp" or "kernel" */
+/** trib_transport_name() - the transport in use: "udp", "xdp", "kernel" or "peer" */
 const char *trib_transport_name(const struct trib *t);
+
+/**
+ * trib_describe() - one line on how collectives travel: trees, or algorithm and NICs
+ * @buf: text, cut off at @room - 1 bytes; may become empty.
+ */
+void trib_describe(const struct trib *t, char *buf, size_t room);
 
 /**
  * trib_sum_format() - the format in which sums of floats travel

@@ -4,3 +4,36 @@ PEER_SRC := $(wildcard userspace/peer/*.c userspace/peer/*/*.c)
 PEER_OBJS := $(PEER_SRC:%.c=$(B)/%.o)
 
 include $(sort $(wildcard userspace/peer/*/build.mk))
+
+PEER_LIBS := -lfabric -lpthread -lm
+
+# One symbol: struct trib_peer_ops.
+$(B)/libtrib-peer.so.0: $(PEER_OBJS) $(REDUCE_OBJS) $(KERNELS_OBJS) $(BASE_LIBTRIB_OBJ) \
+		userspace/peer/libtrib-peer.map
+	$(CC) $(LDFLAGS_ALL) -shared -Wl,-soname,libtrib-peer.so.0 \
+		-Wl,--version-script=userspace/peer/libtrib-peer.map -Wl,-z,defs -o $@ \
+		$(sort $(filter %.o,$^)) $(PEER_LIBS)
+
+ALL += $(B)/libtrib-peer.so.0
+
+PEER_MAN := $(if $(shell command -v rst2man),$(B)/man/libtrib-peer.7)
+
+$(B)/man/libtrib-peer.7: userspace/peer/libtrib-peer.7.rst
+	@mkdir -p $(@D)
+	rst2man --strict $< $@
+
+ALL += $(PEER_MAN)
+
+.PHONY: install-peer
+install-peer: $(B)/libtrib-peer.so.0 $(PEER_MAN)
+	install -D -m 755 $(B)/libtrib-peer.so.0 $(DESTDIR)$(PREFIX)/lib/libtrib-peer.so.0
+	$(if $(PEER_MAN),install -D -m 644 $(PEER_MAN) \
+		$(DESTDIR)$(PREFIX)/share/man/man7/libtrib-peer.7)
+INSTALL += install-peer
+
+# All of it, over libfabric's TCP on the loopback device; and under ThreadSanitizer.
+$(B)/tests/unit/peer/engine: $(B)/tests/unit/peer/engine.o $(PEER_OBJS) $(REDUCE_OBJS) \
+		$(KERNELS_OBJS) $(BASE_LIBTRIB_OBJ)
+	$(CC) $(LDFLAGS_ALL) -o $@ $(sort $^) $(PEER_LIBS)
+
+CHECK_TESTS += $(B)/tests/unit/peer/engine

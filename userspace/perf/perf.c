@@ -7,6 +7,7 @@
 #include <getopt.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "measure.h"
@@ -28,7 +29,7 @@ struct run_trib {
 	const struct perf_opts *o;
 	struct trib_req *req[PERF_INFLIGHT_MAX];
 	struct perf_compress z;
-	char detail[64];
+	char detail[384];
 };
 
 static int start(struct perf_net *net, const struct perf_call *call)
@@ -215,10 +216,29 @@ static int run_job(struct perf_net *net, const struct perf_opts *o, int *wrong)
 	return rc;
 }
 
+/* Algorithms of peers, which exchange without relays: names for -A, and for libtrib. */
+static const struct {
+	const char *name;
+	const char *algorithm;
+} peers[] = {
+	{"auto", "auto"},	{"direct", "direct"},	 {"ring", "ring"},
+	{"halving", "halving"}, {"peer-bcube", "bcube"}, {"torus", "torus"},
+};
+#define PEERS ((int)(sizeof(peers) / sizeof(peers[0])))
+
+static void choose_peers(const struct perf_opts *o)
+{
+	for (int i = 0; i < PEERS; i++)
+		if (!strcmp(o->algorithm, peers[i].name)) {
+			setenv("TRIB_TRANSPORT", "peer", 1);
+			setenv("TRIB_PEER_ALGORITHM", peers[i].algorithm, 1);
+		}
+}
+
 int main(int argc, char **argv)
 {
 	static const struct option names[] = {{"device", required_argument, NULL, 'D'}, {0}};
-	static const char *const algorithms[] = {"tree", "bcube", "ps", NULL};
+	const char *algorithms[PEERS + 4] = {"tree", "bcube", "ps"};
 	struct run_trib r = {0};
 	struct perf_opts o = {
 		.tool = "trib-perf",
@@ -244,8 +264,12 @@ int main(int argc, char **argv)
 		.sum_i32 = sum_i32,
 		.fault = fault,
 	};
-	int rc = perf_opts_parse(&o, argc, argv), wrong = 0;
+	char way[256];
+	int rc, wrong = 0;
 
+	for (rc = 0; rc < PEERS; rc++)
+		algorithms[3 + rc] = peers[rc].name;
+	rc = perf_opts_parse(&o, argc, argv);
 	r.o = &o;
 	if (rc)
 		return rc == 1 ? EXIT_OK : EXIT_USAGE;
@@ -253,6 +277,7 @@ int main(int argc, char **argv)
 		return EXIT_USAGE;
 	if (!strcmp(o.algorithm, "ps"))
 		return perf_ps(&o);
+	choose_peers(&o);
 	rc = trib_attach(&r.t, NULL);
 	if (rc) {
 		fprintf(stderr, "%s: attach: %s: %s\n", o.tool, strerror(-rc),
@@ -261,8 +286,9 @@ int main(int argc, char **argv)
 	}
 	net.rank = (unsigned int)trib_rank(r.t);
 	net.world = (unsigned int)trib_world(r.t);
-	snprintf(r.detail, sizeof(r.detail), "%s, %s transport, sums as %s", o.algorithm,
-		 trib_transport_name(r.t), trib_sum_format(r.t));
+	trib_describe(r.t, way, sizeof(way));
+	snprintf(r.detail, sizeof(r.detail), "%s, %s transport%s%s, sums as %s", o.algorithm,
+		 trib_transport_name(r.t), *way ? ": " : "", way, trib_sum_format(r.t));
 	net.detail = r.detail;
 	net.bound = bound_of(trib_sum_format(r.t));
 	rc = run_job(&net, &o, &wrong);

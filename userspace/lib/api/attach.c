@@ -67,7 +67,7 @@ static int wish_transport(struct wish *w, unsigned int opt)
 	const char *s = getenv("TRIB_TRANSPORT");
 
 	w->transport = opt;
-	if (opt > TRIB_TRANSPORT_KERNEL)
+	if (opt > TRIB_TRANSPORT_PEER)
 		return trib_fail(NULL, TRIB_ERR_ARGUMENT, -EINVAL,
 				 "transport %u does not exist: use one of enum trib_transport",
 				 opt);
@@ -79,9 +79,11 @@ static int wish_transport(struct wish *w, unsigned int opt)
 		w->transport = TRIB_TRANSPORT_XDP;
 	else if (!strcmp(s, "kernel"))
 		w->transport = TRIB_TRANSPORT_KERNEL;
+	else if (!strcmp(s, "peer"))
+		w->transport = TRIB_TRANSPORT_PEER;
 	else
 		return trib_fail(NULL, TRIB_ERR_ARGUMENT, -EINVAL,
-				 "TRIB_TRANSPORT=%.80s: want auto, udp, xdp or kernel", s);
+				 "TRIB_TRANSPORT=%.80s: want auto, udp, xdp, kernel or peer", s);
 	return 0;
 }
 
@@ -121,6 +123,30 @@ static bool is_ticket(const char *job)
 	return strpbrk(job, "/?&=");
 }
 
+/* A ticket without trees is for peers. */
+static const struct trib_way *choose_way(const struct wish *w, const struct trib_place *p)
+{
+	if (w->transport == TRIB_TRANSPORT_KERNEL)
+		return &trib_by_ksock;
+	if (w->transport == TRIB_TRANSPORT_PEER || !p->rep.ntree)
+		return &trib_by_peer;
+	return &trib_by_engine;
+}
+
+/* The environment overrides the ticket. */
+static int find_peers(struct trib_place *p)
+{
+	const char *s = getenv("TRIB_PEERS");
+
+	if (!s || !*s)
+		return 0;
+	if (strlen(s) >= sizeof(p->peers))
+		return trib_fail(NULL, TRIB_ERR_ARGUMENT, -EINVAL,
+				 "TRIB_PEERS=%.80s: want ADDR:PORT, where rank 0 listens", s);
+	memcpy(p->peers, s, strlen(s) + 1);
+	return 0;
+}
+
 static int find_place(struct trib *t, const struct wish *w)
 {
 	bool mapped = w->transport == TRIB_TRANSPORT_AUTO || w->transport == TRIB_TRANSPORT_XDP;
@@ -137,9 +163,15 @@ static int find_place(struct trib *t, const struct wish *w)
 				"the ticket is for rank %u, but rank %u is wanted: drop the rank, or use that rank's ticket",
 				p->rep.rank, w->rank);
 	}
+	if (!rc)
+		rc = find_peers(p);
 	if (rc)
 		return rc;
-	t->way = w->transport == TRIB_TRANSPORT_KERNEL ? &trib_by_ksock : &trib_by_engine;
+	if (!p->rep.ntree && w->transport != TRIB_TRANSPORT_AUTO &&
+	    w->transport != TRIB_TRANSPORT_PEER)
+		return trib_fail(NULL, TRIB_ERR_ARGUMENT, -EOPNOTSUPP,
+				 "the ticket names no relay: use transport auto or peer");
+	t->way = choose_way(w, p);
 	t->transport = p->rep.flags & TRIB_ATTACH_MAPPED ? &trib_xdp : &trib_udp;
 	if (w->transport == TRIB_TRANSPORT_XDP && t->transport != &trib_xdp)
 		return trib_fail(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Waiting for requests, and queries of a handle. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/dtype.h"
@@ -78,6 +79,21 @@ int trib_trees(const struct trib *t)
 const char *trib_transport_name(const struct trib *t)
 {
 	return t->way->name ? t->way->name : t->transport->name;
+}
+
+void trib_describe(const struct trib *t, char *buf, size_t room)
+{
+	struct trib *m = (struct trib *)t;
+
+	if (!room)
+		return;
+	buf[0] = '\0';
+	pthread_mutex_lock(&m->lock);
+	if (m->way->describe)
+		m->way->describe(m, buf, room);
+	else if (m->eng.nstream > 1)
+		snprintf(buf, room, "%u trees", m->eng.nstream);
+	pthread_mutex_unlock(&m->lock);
 }
 
 const char *trib_sum_format(const struct trib *t)

@@ -4,6 +4,14 @@
 
 #include "lib/handle/handle.h"
 
+/* Bytes of an element of a call that the way will take; 0: it will refuse the call. */
+static size_t way_size(struct trib *t, const struct trib_call *c)
+{
+	if (t->way->size)
+		return t->way->size(t, c);
+	return trib_call_wrong(&t->eng, c) ? 0 : 4;
+}
+
 /* @blocking: the caller waits for the result at once. */
 static int issue(struct trib *t, const struct trib_call *c, bool blocking, struct trib_req **out)
 {
@@ -59,15 +67,16 @@ static int start_allgather(struct trib *t, const void *src, void *dst, size_t co
 		.dst = dst,
 		.count = count,
 	};
+	size_t size = way_size(t, &c);
 	void *own;
 
 	/*
-	 * The engine reads this rank's elements from their place in the result.
+	 * The ways read this rank's elements from their place in the result.
 	 */
-	if (count && src && !trib_call_wrong(&t->eng, &c)) {
-		own = (char *)dst + 4 * count * t->eng.rank;
+	if (count && src && size) {
+		own = (char *)dst + size * count * t->eng.rank;
 		if (src != own)
-			memmove(own, src, 4 * count);
+			memmove(own, src, size * count);
 	}
 	return issue(t, &c, blocking, req);
 }

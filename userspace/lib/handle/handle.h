@@ -28,6 +28,7 @@ struct trib_carrier;
 struct trib_udp;
 struct trib_xdp;
 struct trib_ksock;
+struct trib_by_peers;
 
 /**
  * struct trib_place - the rank, relays and descriptors of this process in a job
@@ -40,6 +41,7 @@ struct trib_ksock;
  * @sock: connection to tribd, or -1.
  * @cells_fd: one frozen cells array per tree, or -1.
  * @ring_fd: this rank's ring buffer, or -1.
+ * @peers: "ADDR:PORT" where ranks meet that exchange without relays, or "".
  */
 struct trib_place {
 	struct trib_attach_rep rep;
@@ -47,6 +49,7 @@ struct trib_place {
 	int sock;
 	int cells_fd[TRIB_ATTACH_TREES];
 	int ring_fd;
+	char peers[64];
 };
 
 /* The thread that drives a handle: it polls and receives. */
@@ -85,6 +88,7 @@ struct trib_guest {
  * @transport: the carrier that the engine sends by; unused by a kernel socket.
  * @udp, @xdp: private to the carriers of these names.
  * @ksock: private to the way by a kernel socket.
+ * @peers: private to the way by peers.
  * @pfd:      descriptors that the driver polls: the way's, @npfd of them, and
  *            behind them room for one of the two eventfds.
  * @kick_fd:  wakes a user thread from poll().
@@ -109,6 +113,7 @@ struct trib {
 	struct trib_udp *udp;
 	struct trib_xdp *xdp;
 	struct trib_ksock *ksock;
+	struct trib_by_peers *peers;
 	struct pollfd pfd[TRIB_POLLFDS_MAX + 1];
 	unsigned int npfd;
 	int kick_fd;

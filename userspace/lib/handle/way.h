@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The line between a handle and the code that speaks the job's protocol. Two
+ * The line between a handle and the code that speaks the job's protocol. Three
  * ways exist (way/carrier.h): the engine in this process, which sends packets
- * by a carrier; and a collective socket, where the kernel keeps windows and
- * resends and takes whole messages.
+ * by a carrier; a collective socket, where the kernel keeps windows and
+ * resends and takes whole messages; and peers, which exchange without relays.
  *
  *	api/, handle/progress.c		calls, waiting, driving
  *		|
  *	struct trib_way
- *		|			     |
- *	by_engine.c			ksock.c
- *	engine, udp.c | xdp.c		a collective socket of the kernel
+ *		|			     |				|
+ *	by_engine.c			ksock.c			peer.c
+ *	engine, udp.c | xdp.c		a collective socket	threads of
+ *					of the kernel		libtrib-peer.so
  *
- * With both, callers hold the engine's struct trib_req, and the engine keeps
+ * With all, callers hold the engine's struct trib_req, and the engine keeps
  * the list of requests, errors and the end of a handle (trib_fault(),
- * trib_die_rank()). The way by a socket makes its requests with trib_req_own(),
- * completes them with trib_req_done(), and starts no stream.
+ * trib_die_rank()). The other ways make their requests with trib_req_own(),
+ * complete them with trib_req_done(), and start no stream.
  *
  * The handle's lock is held in every function except open() and close(), which
  * run when no other thread has the handle. A function that waits releases the
@@ -46,6 +47,8 @@ struct trib_req;
  * @pollfds: write the descriptors to poll, at most TRIB_POLLFDS_MAX, and return
  *         their number. Called once, after open(). To end the polling of one,
  *         set it to -1 in t->pfd.
+ * @size:  bytes of an element of this call, or 0: issue() will refuse it. NULL: all
+ *         elements have 4.
  * @join:  wait until all ranks take part. Return: 0, or an errno that is
  *         recorded.
  * @issue: check the arguments and start the collective. Return: 0 with the
@@ -59,6 +62,7 @@ struct trib_req;
  *         rank needs this one; else cancel them and tell the others. Called for
  *         a dead handle, too.
  * @count: fill in all counters but waits.
+ * @describe: as trib_describe(). May be NULL.
  * @close: undo open() and join(), even where they failed.
  */
 struct trib_way {
@@ -66,6 +70,7 @@ struct trib_way {
 	bool composes;
 	int (*open)(struct trib *t);
 	int (*pollfds)(struct trib *t, struct pollfd *pfd);
+	size_t (*size)(struct trib *t, const struct trib_call *call);
 	int (*join)(struct trib *t);
 	int (*issue)(struct trib *t, const struct trib_call *call, struct trib_req **out);
 	int (*turn)(struct trib *t);
@@ -73,6 +78,7 @@ struct trib_way {
 	uint64_t (*due)(const struct trib *t);
 	void (*leave)(struct trib *t);
 	void (*count)(struct trib *t, struct trib_counters *c);
+	void (*describe)(struct trib *t, char *buf, size_t room);
 	void (*close)(struct trib *t);
 };
 

@@ -27,7 +27,8 @@ static int refuse(const char *text, const char *why)
 static int refuse_pair(const char *pair, const char *why)
 {
 	static const char *const plain[] = {
-		"job=", "rank=", "world=", "tree=", "shared=", "via=", "weight=", "fmt="};
+		"job=", "rank=",   "world=", "tree=", "shared=",
+		"via=", "weight=", "fmt=",   "peers="};
 	size_t len = strcspn(pair, "&"), name = strcspn(pair, "=&");
 	unsigned int i;
 
@@ -325,8 +326,23 @@ static const char *parse_keys(const char **s, struct trib_attach_rep *rep, unsig
 	return ok && i == 2 ? NULL : "want UP:DOWN, 32 hexadecimal digits each";
 }
 
+/* ADDR:PORT. Return: the error, or NULL. */
+static const char *parse_peers(const char **s, struct trib_place *p)
+{
+	const char *from = *s;
+	uint16_t port = 0;
+	__be32 addr[4];
+
+	if (p->peers[0])
+		return "this parameter is given twice";
+	if (parse_host(s, addr, &port) || !port || (size_t)(*s - from) >= sizeof(p->peers))
+		return "want peers=ADDR:PORT, where rank 0 listens";
+	memcpy(p->peers, from, (size_t)(*s - from));
+	return NULL;
+}
+
 /* KEY=VALUE. Return: the error, or NULL. */
-static const char *parse_pair(const char **s, struct trib_attach_rep *rep,
+static const char *parse_pair(const char **s, struct trib_place *p,
 			      const struct trib_attach_tree *relay, unsigned int *have)
 {
 	static const struct {
@@ -339,6 +355,7 @@ static const char *parse_pair(const char **s, struct trib_attach_rep *rep,
 		{"rank=", 10, TRIB_WORLD_MAX - 1, "want a number below 1024"},
 		{"world=", 10, TRIB_WORLD_MAX, "want a number up to 1024"},
 	};
+	struct trib_attach_rep *rep = &p->rep;
 	uint64_t v;
 	unsigned int i;
 
@@ -361,6 +378,10 @@ static const char *parse_pair(const char **s, struct trib_attach_rep *rep,
 	if (!strncmp(*s, "fmt=", 4)) {
 		*s += 4;
 		return parse_fmt(s, rep);
+	}
+	if (!strncmp(*s, "peers=", 6)) {
+		*s += 6;
+		return parse_peers(s, p);
 	}
 	if (!strncmp(*s, "keys=", 5)) {
 		*s += 5;
@@ -392,7 +413,7 @@ static const char *parse_pair(const char **s, struct trib_attach_rep *rep,
 }
 
 /* Return: the parameter that a ticket must have and this has not, or NULL. */
-static const char *missing(const struct trib_attach_rep *rep, unsigned int have)
+static const char *missing(const struct trib_place *p, unsigned int have)
 {
 	if (!(have & HAVE_JOB))
 		return "job= is missing";
@@ -402,7 +423,7 @@ static const char *missing(const struct trib_attach_rep *rep, unsigned int have)
 		return "rank= is missing";
 	if (!(have & HAVE_WORLD))
 		return "world= is missing";
-	return rep->ntree ? NULL : "tree= or shared= is missing";
+	return p->rep.ntree || p->peers[0] ? NULL : "tree=, shared= or peers= is missing";
 }
 
 int trib_ticket_parse(struct trib_place *p, const char *text)
@@ -429,13 +450,13 @@ int trib_ticket_parse(struct trib_place *p, const char *text)
 	s += len;
 	while (*s) {
 		pair = ++s;
-		why = parse_pair(&s, rep, &relay, &have);
+		why = parse_pair(&s, p, &relay, &have);
 		if (!why && *s && *s != '&')
 			why = "unexpected text after the parameter";
 		if (why)
 			return refuse_pair(pair, why);
 	}
-	why = missing(rep, have);
+	why = missing(p, have);
 	if (why)
 		return refuse(text, why);
 	if (!rep->world || rep->rank >= rep->world)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The two ways, and the line between the way by the engine (by_engine.c) and
+ * The ways, and the line between the way by the engine (by_engine.c) and
  * the carriers that move its packets. engine/transport.h is the part of that
  * line which the engine sees; the module has carriers of its own there.
  *
@@ -74,5 +74,7 @@ extern const struct trib_carrier trib_xdp;
 extern const struct trib_way trib_by_engine;
 /* ksock.c: a collective socket of the kernel. */
 extern const struct trib_way trib_by_ksock;
+/* peer.c: exchange with the other ranks, without relays. */
+extern const struct trib_way trib_by_peer;
 
 #endif /* TRIB_LIB_CARRIER_H */

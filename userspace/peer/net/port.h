@@ -91,26 +91,36 @@ struct peer_fault {
  * @blob: write what the peers must know of this port. Return: bytes, at most
  *        PEER_BLOB_MAX.
  * @connect: the other end of link @link has the port with this blob, which came over
- *        the network: check it. May return before the link is up.
- * @mem_get: register memory, or find it in the port's cache. It stays valid for
- *        reading and for writes of peers. NULL: no memory.
- * @mem_put: release one mem_get(); the cache may keep the registration.
+ *        the network: check it. May return before the link is up: it comes up while
+ *        both ends poll(). Return: 0, or -errno: the port has failed.
+ * @mem_get: register memory, or find a registration in use that covers it. It stays
+ *        valid for reading and for writes of peers. NULL: no memory. Cheap for tcp and
+ *        shm; for verbs hold it as long as the buffer is in use.
+ * @mem_put: release one mem_get(). Peers may not write there any longer. To be called
+ *        before the memory is freed, when nothing is unsent. close() releases what is
+ *        left.
  * @announce: tell the peer of @link that it may write() to @mem from @dst on. One
  *        announcement a link is in force: the next one may be made when all chunks
- *        that the peer writes by the former have come.
+ *        that the peer writes by the former have come. Return: 0; -EAGAIN: poll();
+ *        or another -errno.
  * @ready: whether the peer's announcement number @nth of this link, from 0, came.
- * @send: send @len bytes (at most the chunk) from @src, in @mem, to the next staging
- *        slot. Return: 0, or -EAGAIN: no slot is free, or the queue is full: poll().
- * @write: write @len bytes from @src to @off of the memory that the peer announced
- *        last. Return: likewise.
- * @next: the oldest chunk of @link that came and was not given back, or false.
- * @done: give that chunk back; its slot is the sender's again.
+ * @send: send @len bytes (0 to the chunk) from @src, in @mem, to the next staging
+ *        slot. Return: 0; -EAGAIN: no slot is free, the queue is full, the link is not
+ *        up or the port has failed: poll(); -EINVAL: more than a chunk.
+ * @write: write @len bytes (0 to the chunk) from @src to @off of the memory that the
+ *        peer announced last. Return: likewise; -EAGAIN also before ready().
+ * @next: the oldest chunk of @link that came and was not given back, or false. Those
+ *        that came before a fault can still be had.
+ * @done: give that chunk back, written ones, too; its slot is the sender's again.
  * @unsent: sends and writes whose source the port still may read.
  * @poll: make progress. Return: number of events, or -errno: the port has failed.
- * @fault: why.
+ * @fault: why. A peer that dies while nothing is on its way to it may go unnoticed by
+ *        some ports: boot/ sees it.
  * @fd:   a descriptor that becomes readable when poll() has work, or -1: none, poll.
- * @rest: prepare to wait for fd. Return: false: do not wait, poll().
- * @close: end all. The peers see a fault unless they have closed, too.
+ * @rest: prepare to wait for fd, for 100 ms at most. Return: false: do not wait,
+ *        poll().
+ * @close: end all. The peers see a fault unless they have closed, too: ranks that leave
+ *        in order meet (boot/) when all chunks have come, and close then.
  */
 struct peer_port_ops {
 	const char *name;

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Agreement: each rank says which machine it is on, which NICs it has and what was asked
+ * of it; all ranks draw the same conclusions: arrangements, leaders, names.
+ */
+#ifndef PEER_HELLO_H
+#define PEER_HELLO_H
+
+#include "peer.h"
+#include "run/crew.h"
+
+struct peer_hello;
+
+/**
+ * struct peer_agreed - what all ranks know after the first swap
+ * @shape: arrangements that calls may use; all but the first serve "auto".
+ * @machine, @leader: for the shapes.
+ * @nic:   this rank's NICs, by number.
+ * @shm_name: for memory shared by the ranks of a machine.
+ */
+struct peer_agreed {
+	struct peer_shape shape[PEER_SHAPES_MAX];
+	unsigned int nshape;
+	uint32_t *machine;
+	uint32_t *leader;
+	uint32_t machines;
+	char nic[PEER_NICS_MAX][64];
+	unsigned int nnic;
+	char provider_name[64];
+	const char *provider;
+	char shm_name[64];
+	enum peer_alg alg;
+	enum peer_intra intra;
+	char shape_text[32];
+	struct trib_key key;
+	uint32_t job;
+};
+
+/**
+ * peer_agreed_begin() - read the options, find the NICs
+ * @hello: what the other ranks must know, @len bytes, which the caller frees.
+ */
+int peer_agreed_begin(struct peer_agreed *a, const struct trib_peer_conf *conf,
+		      struct peer_hello **hello, size_t *len, struct trib_peer_error *error);
+
+/** peer_hello_agree() - draw the conclusions from the hellos of all ranks */
+int peer_hello_agree(struct peer_agreed *a, const void **all, const size_t *lens, uint32_t world,
+		     uint32_t rank, struct trib_peer_error *error);
+
+/** peer_agreed_pick() - the shape for a call; the same on all ranks */
+unsigned int peer_agreed_pick(const struct peer_agreed *a, const struct trib_peer_call *c);
+void peer_agreed_describe(const struct peer_agreed *a, char *buf, size_t room);
+void peer_agreed_free(struct peer_agreed *a);
+
+#endif /* PEER_HELLO_H */

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Native verbs: a connected endpoint a link, instead of one for all. ofi.c calls these
+ * where struct ofi_port has an rc.
+ */
+#ifndef PEER_OFI_RC_H
+#define PEER_OFI_RC_H
+
+#include "peer/net/ofi.h"
+
+int ofi_rc_open(struct ofi_port *o);
+void ofi_rc_close(struct ofi_port *o);
+/* The address where peers find this port. Return: 0 or -errno. */
+int ofi_rc_name(const struct ofi_port *o, void *name, size_t *len);
+/* The lower rank connects, the higher one listens. Return: 0 or -errno. */
+int ofi_rc_connect(struct ofi_port *o, uint32_t link, const void *name, size_t len);
+bool ofi_rc_ready(const struct ofi_link *l);
+/* Whether a context is that of a receive; and, if so, its link. It is posted anew. */
+bool ofi_rc_is_receive(const struct ofi_port *o, const void *context);
+int ofi_rc_take(struct ofi_port *o, void *context, bool again);
+/* Connection events. Return: 0 or -errno. */
+int ofi_rc_poll(struct ofi_port *o);
+int ofi_rc_fd(const struct ofi_port *o);
+bool ofi_rc_rest(struct ofi_port *o);
+
+#endif /* PEER_OFI_RC_H */

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The engine of peers as libtrib calls it: meet, agree, connect; then calls go to the
+ * crew. See peer.h.
+ */
+#include "peer.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hello.h"
+#include "run/crew.h"
+#include "run/error.h"
+
+#define CHUNK (64 << 10)
+#define CHUNK_MAX (4 << 20)
+#define SLOTS 8
+/* Shorter ranges go through staging slots: an announcement costs more than the copy. */
+#define DIRECT (64 << 10)
+
+/**
+ * struct trib_peer - a rank's membership
+ * @peers: what all ranks agreed on; the crew's shapes are in it.
+ * @boot:  NULL in a world of one.
+ * @died:  the bootstrap's word, which may come before there is a crew.
+ */
+struct trib_peer {
+	struct peer_agreed agreed;
+	struct peer_crew *crew;
+	struct peer_boot *boot;
+	pthread_mutex_t lock;
+	struct trib_peer_error died;
+	uint32_t rank, world;
+};
+
+/* The bootstrap's thread: a rank ended. */
+static void on_death(void *arg, int rank, const char *text)
+{
+	struct trib_peer *p = arg;
+
+	pthread_mutex_lock(&p->lock);
+	if (!p->died.err)
+		peer_error(&p->died, TRIB_PEER_GONE, -EHOSTDOWN, rank, "%s", text);
+	if (p->crew)
+		peer_crew_end(p->crew, p->died.code, p->died.err, rank, text);
+	pthread_mutex_unlock(&p->lock);
+}
+
+static void tell(void *arg, int rank, const char *text)
+{
+	struct trib_peer *p = arg;
+
+	if (p->boot)
+		peer_boot_tell(p->boot, rank, text);
+}
+
+static int from_boot(struct trib_peer_error *error, const struct peer_boot_error *e)
+{
+	return peer_error(error, e->code, e->err, e->rank, "%s", e->text);
+}
+
+static int meet(struct trib_peer *p, const struct trib_peer_conf *conf,
+		struct trib_peer_error *error)
+{
+	struct peer_boot_conf bc = {
+		.rank = conf->rank,
+		.world = conf->world,
+		.job = conf->job,
+		.address = conf->address,
+		.key = conf->key,
+		.join_timeout_ms = conf->join_timeout_ms,
+		.timeout_ms = conf->timeout_ms,
+		.died = on_death,
+		.arg = p,
+	};
+	struct peer_boot_error e = {0};
+
+	if (conf->world == 1)
+		return 0;
+	return peer_boot_open(&p->boot, &bc, &e) ? from_boot(error, &e) : 0;
+}
+
+/* Give all ranks @blob, and hand those of all to @use. */
+static int swap(struct trib_peer *p, const void *blob, size_t len,
+		int (*use)(struct trib_peer *p, const void **all, const size_t *lens,
+			   struct trib_peer_error *error),
+		struct trib_peer_error *error)
+{
+	const void **all = calloc(p->world, sizeof(*all));
+	size_t *lens = calloc(p->world, sizeof(*lens));
+	struct peer_boot_error e = {0};
+	int rc = -ENOMEM;
+
+	if (!all || !lens) {
+		peer_error(error, TRIB_PEER_SYSTEM, rc, -1, "out of memory");
+		goto out;
+	}
+	if (!p->boot) {
+		all[0] = blob;
+		lens[0] = len;
+		rc = use(p, all, lens, error);
+		goto out;
+	}
+	rc = peer_boot_swap(p->boot, blob, len, all, lens, &e);
+	if (rc) {
+		from_boot(error, &e);
+		goto out;
+	}
+	rc = use(p, all, lens, error);
+	peer_boot_swap_free(all);
+out:
+	free(lens);
+	free(all);
+	return rc;
+}
+
+static int agree(struct trib_peer *p, const void **all, const size_t *lens,
+		 struct trib_peer_error *error)
+{
+	return peer_hello_agree(&p->agreed, all, lens, p->world, p->rank, error);
+}
+
+static int connect_crew(struct trib_peer *p, const void **all, const size_t *lens,
+			struct trib_peer_error *error)
+{
+	return peer_crew_connect(p->crew, all, lens, error);
+}
+
+static int nothing(struct trib_peer *p, const void **all, const size_t *lens,
+		   struct trib_peer_error *error)
+{
+	(void)p;
+	(void)all;
+	(void)lens;
+	(void)error;
+	return 0;
+}
+
+static int make_crew(struct trib_peer *p, const struct trib_peer_conf *conf,
+		     struct trib_peer_error *error)
+{
+	struct peer_agreed *a = &p->agreed;
+	struct peer_crew_conf cc = {
+		.rank = conf->rank,
+		.world = conf->world,
+		.shape = a->shape,
+		.nshape = a->nshape,
+		.provider = a->provider,
+		.shm_name = a->shm_name,
+		.ops = &peer_port_ofi,
+		.local = &peer_port_shm,
+		.chunk = conf->chunk ? conf->chunk : CHUNK,
+		.slots = SLOTS,
+		.direct = DIRECT,
+		.exact = conf->exact,
+		.nval = conf->nval ? conf->nval : TRIB_NVAL_SMALL,
+	};
+	struct peer_crew *crew;
+	unsigned int i;
+	int rc;
+
+	if (cc.chunk > CHUNK_MAX || cc.chunk % 64)
+		return peer_error(error, TRIB_PEER_ARGUMENT, -EINVAL, -1,
+				  "chunk of %zu bytes: want a multiple of 64, at most %d", cc.chunk,
+				  CHUNK_MAX);
+	for (i = 0; i < a->nnic; i++)
+		cc.nic[i] = a->nic[i];
+	rc = peer_crew_open(&crew, &cc, error);
+	if (rc)
+		return rc;
+	crew->tell = tell;
+	crew->tell_arg = p;
+	pthread_mutex_lock(&p->lock);
+	p->crew = crew;
+	if (p->died.err)
+		peer_crew_end(crew, p->died.code, p->died.err, p->died.rank, p->died.text);
+	pthread_mutex_unlock(&p->lock);
+	return 0;
+}
+
+static int connect_all(struct trib_peer *p, struct trib_peer_error *error)
+{
+	size_t len;
+	void *blob = peer_crew_blob(p->crew, &len);
+	int rc;
+
+	if (!blob)
+		return peer_error(error, TRIB_PEER_SYSTEM, -ENOMEM, -1, "out of memory");
+	rc = swap(p, blob, len, connect_crew, error);
+	free(blob);
+	/* A rank that is ahead must not write to one that knows it not yet. */
+	return rc ? rc : swap(p, "", 0, nothing, error);
+}
+
+static void peer_leave(struct trib_peer *p, bool orderly)
+{
+	/* The others may still wait for what the ports have not sent: leave together. */
+	if (p->boot)
+		peer_boot_close(p->boot, orderly);
+	p->boot = NULL;
+	if (p->crew)
+		peer_crew_stop(p->crew);
+}
+
+static void peer_close(struct trib_peer *p)
+{
+	if (p->crew)
+		peer_crew_close(p->crew);
+	peer_agreed_free(&p->agreed);
+	pthread_mutex_destroy(&p->lock);
+	free(p);
+}
+
+static int peer_open(struct trib_peer **out, const struct trib_peer_conf *conf,
+		     struct trib_peer_error *error)
+{
+	struct trib_peer *p = calloc(1, sizeof(*p));
+	struct peer_hello *hello = NULL;
+	size_t len;
+	int rc;
+
+	if (!p)
+		return peer_error(error, TRIB_PEER_SYSTEM, -ENOMEM, -1, "out of memory");
+	pthread_mutex_init(&p->lock, NULL);
+	p->rank = conf->rank;
+	p->world = conf->world;
+	rc = peer_agreed_begin(&p->agreed, conf, &hello, &len, error);
+	if (!rc)
+		rc = meet(p, conf, error);
+	if (!rc)
+		rc = swap(p, hello, len, agree, error);
+	free(hello);
+	if (!rc)
+		rc = make_crew(p, conf, error);
+	if (!rc)
+		rc = connect_all(p, error);
+	if (!rc)
+		rc = peer_crew_start(p->crew, error);
+	if (!rc) {
+		*out = p;
+		return 0;
+	}
+	if (p->boot)
+		peer_boot_tell(p->boot, (int)p->rank, error->text);
+	peer_leave(p, false);
+	peer_close(p);
+	return rc;
+}
+
+static const char *peer_wrong(const struct trib_peer *p, const struct trib_peer_call *c)
+{
+	bool reduces = c->collective <= PEER_REDUCE_SCATTER, all;
+
+	all = c->collective == PEER_REDUCE_SCATTER || c->collective == PEER_ALLGATHER;
+	if (c->collective > PEER_BARRIER)
+		return "the collective is not one of enum trib_collective";
+	if (c->collective == PEER_BARRIER)
+		return c->count ? "a barrier has no elements" : NULL;
+	if (!trib_reduce_size(c->dtype))
+		return "the element type does not exist";
+	if (c->op > PEER_OP_PROD)
+		return "the operation is not sum, avg, max, min or prod";
+	if (c->op == PEER_OP_AVG && c->dtype == TRIB_REDUCE_I32)
+		return "averages take floats only";
+	if (c->op && !reduces)
+		return "only allreduce and reduce_scatter take an operation";
+	if (c->count > SIZE_MAX / 16 / (all ? p->world : 1))
+		return "too many elements";
+	if (c->count && (!c->dst || (reduces && !c->src)))
+		return "a buffer is NULL";
+	if (c->collective == PEER_BROADCAST && c->root >= p->world)
+		return "root is not a rank";
+	return NULL;
+}
+
+static int peer_issue(struct trib_peer *p, const struct trib_peer_call *c, void *cookie)
+{
+	return peer_crew_issue(p->crew, c, peer_agreed_pick(&p->agreed, c), cookie);
+}
+
+static int peer_fd(const struct trib_peer *p)
+{
+	return p->crew->done_fd;
+}
+
+static bool peer_collect(struct trib_peer *p, struct trib_peer_done *done)
+{
+	return peer_crew_collect(p->crew, done);
+}
+
+static void peer_get_error(struct trib_peer *p, struct trib_peer_error *error)
+{
+	pthread_mutex_lock(&p->crew->lock);
+	*error = p->crew->verdict;
+	pthread_mutex_unlock(&p->crew->lock);
+}
+
+static void peer_count(struct trib_peer *p, struct trib_peer_counters *out)
+{
+	peer_crew_count(p->crew, out);
+}
+
+static void peer_describe(struct trib_peer *p, char *buf, size_t room)
+{
+	peer_agreed_describe(&p->agreed, buf, room);
+}
+
+const struct trib_peer_ops trib_peer_ops = {
+	.abi = TRIB_PEER_ABI,
+	.open = peer_open,
+	.wrong = peer_wrong,
+	.element = trib_reduce_size,
+	.issue = peer_issue,
+	.fd = peer_fd,
+	.collect = peer_collect,
+	.error = peer_get_error,
+	.count = peer_count,
+	.describe = peer_describe,
+	.leave = peer_leave,
+	.close = peer_close,
+};
