@@ -95,6 +95,21 @@ static bool pieces_right(struct sched_world *w, uint32_t rank)
 	return true;
 }
 
+/* Both ends of a range cut it at the borders of pieces: all ranks have the same. */
+static bool pieces_same(struct sched_world *w, uint32_t rank)
+{
+	uint32_t i;
+
+	for (i = 0; i < w->sched[0].nlane; i++) {
+		const struct peer_lane *a = &w->sched[0].lane[i], *b = &w->sched[rank].lane[i];
+
+		if (a->npiece != b->npiece ||
+		    memcmp(a->piece, b->piece, a->npiece * sizeof(*a->piece)))
+			return sched_world_fail(w, "rank %u: pieces of lane %u differ", rank, i);
+	}
+	return true;
+}
+
 static bool ops_right(struct sched_world *w, uint32_t rank, const struct peer_lane *lane)
 {
 	uint32_t i;
@@ -199,7 +214,7 @@ bool sched_world_make(struct sched_world *w, const struct peer_shape *shape,
 			return sched_world_fail(w, "rank %u: error %d", r, err);
 		if (w->sched[r].nlane != w->sched[0].nlane)
 			return sched_world_fail(w, "rank %u: number of lanes", r);
-		if (!pieces_right(w, r))
+		if (!pieces_right(w, r) || !pieces_same(w, r))
 			return false;
 		w->value[r] = calloc(what->count + 1, sizeof(**w->value));
 		w->writes[r] = calloc(what->count + 1, sizeof(**w->writes));

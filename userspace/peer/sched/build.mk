@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Tests of userspace/peer/sched.
 PEER_SCHED_OBJS := $(patsubst %.c,$(B)/%.o,$(wildcard userspace/peer/sched/*.c))
-PEER_SCHED_TESTS := $(addprefix $(B)/tests/unit/peer/,sched)
+PEER_SCHED_TESTS := $(addprefix $(B)/tests/unit/peer/,sched sched_bytes \
+	sched_shape)
 # All ranks' schedules, carried out in memory.
 PEER_SCHED_WORLD_OBJS := $(patsubst %.c,$(B)/%.o,$(wildcard tests/lib/peer/sched_*.c))
 
