@@ -37,10 +37,10 @@ static void refused(const char *text, size_t len, int code, const char *part)
 /* A text without a NUL. */
 #define refused_text(text, part) refused(text, strlen(text), -EINVAL, part)
 
-/* The file of machine @name with the first @from replaced by @to is refused. */
-static void refused_with(const char *name, const char *from, const char *to, const char *part)
+/* Write the file of machine @name, with the first @from replaced by @to, to @out. */
+static bool change(const char *name, const char *from, const char *to, char *out, size_t size)
 {
-	static char text[1 << 16], changed[1 << 16];
+	static char text[1 << 16];
 	char path[256], *at;
 	ssize_t n;
 	int fd;
@@ -50,14 +50,21 @@ static void refused_with(const char *name, const char *from, const char *to, con
 	n = read(fd, text, sizeof(text) - 1);
 	close(fd);
 	if (!expect(n > 0))
-		return;
+		return false;
 	text[n] = '\0';
 	at = strstr(text, from);
 	if (!expect(at))
-		return;
-	n = snprintf(changed, sizeof(changed), "%.*s%s%s", (int)(at - text), text, to,
-		     at + strlen(from));
-	refused(changed, (size_t)n, -EINVAL, part);
+		return false;
+	n = snprintf(out, size, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
+	return expect((size_t)n < size);
+}
+
+static void refused_with(const char *name, const char *from, const char *to, const char *part)
+{
+	static char changed[1 << 16];
+
+	if (change(name, from, to, changed, sizeof(changed)))
+		refused_text(changed, part);
 }
 
 static void hostile__no_file_of_hwloc(void)
@@ -97,6 +104,15 @@ static void hostile__missing_attributes(void)
 	refused_with("no-gpu", " version=\"2.0\"", " version=\"1.0\"", "no file of hwloc 2");
 }
 
+/* hwloc 2.9 does not survive the first two, and writes to standard error of the third. */
+static void hostile__hwloc_fails(void)
+{
+	refused_with("no-gpu", " complete_cpuset=\"0x00000003\"", "", "hwloc cannot read it");
+	refused_with("no-gpu", " complete_nodeset=\"0x00000003\"", "", "hwloc cannot read it");
+	refused_with("no-gpu", " complete_cpuset=\"0x00000001\"", " complete_cpuset=\"\"",
+		     "hwloc cannot read it");
+}
+
 static void hostile__wrong_structure(void)
 {
 	char deep[200 * 20 + 100] = "<topology version=\"2.0\">", *at;
@@ -114,10 +130,48 @@ static void hostile__wrong_structure(void)
 	refused_with("dual", "type=\"PU\" ", "type=\"PU\" < ", "< within a tag");
 }
 
+#define TAGS 200001
+#define LONG 66000
+
+static void hostile__more_than_any_machine_has(void)
+{
+	static const char root[] = "<topology version=\"2.0\">\n";
+	static char text[TAGS * 4 + 100], more[1 << 16], *at;
+	int i;
+
+	at = stpcpy(text, root);
+	for (i = 0; i < TAGS; i++)
+		at = stpcpy(at, "<a/>");
+	refused_text(text, "too many objects");
+	at = stpcpy(stpcpy(text, root), "<object type=\"");
+	memset(at, 'x', LONG);
+	strcpy(at + LONG, "\"/></topology>");
+	refused_text(text, "a value is too long");
+	for (i = 0, at = more; i < 257; i++)
+		at += sprintf(
+			at,
+			"<object type=\"PCIDev\" gp_index=\"%d\" pci_busid=\"0001:%02x:%02x.0\""
+			" pci_type=\"0302 [10de:20b0] [10de:0001] a1\"/>\n",
+			1000 + i, i / 32, i % 32);
+	strcpy(at, "<object type=\"PCIDev\" ");
+	if (change("one-gpu", "<object type=\"PCIDev\" ", more, text, sizeof(text)))
+		refused(text, strlen(text), -E2BIG, "more than 256 GPUs");
+	for (i = 0, at = more; i < 257; i++)
+		at += sprintf(
+			at,
+			"<object type=\"OSDev\" gp_index=\"%d\" name=\"e%d\" osdev_type=\"2\"/>\n",
+			1000 + i, i);
+	strcpy(at, "<object type=\"OSDev\" ");
+	if (change("one-gpu", "<object type=\"OSDev\" ", more, text, sizeof(text)))
+		refused(text, strlen(text), -E2BIG, "more than 256 NICs");
+}
+
 int main(void)
 {
 	run(hostile__no_file_of_hwloc);
 	run(hostile__missing_attributes);
 	run(hostile__wrong_structure);
+	run(hostile__hwloc_fails);
+	run(hostile__more_than_any_machine_has);
 	return tap_done();
 }

@@ -6,9 +6,6 @@ int peer_topo_node_of(const struct peer_topo *t, hwloc_obj_t obj)
 {
 	hwloc_obj_t cpu = hwloc_get_non_io_ancestor_obj(t->hw, obj);
 
-	/* Nothing can be nearer or farther in a machine of one node. */
-	if (hwloc_get_nbobjs_by_type(t->hw, HWLOC_OBJ_NUMANODE) == 1)
-		return (int)hwloc_get_obj_by_type(t->hw, HWLOC_OBJ_NUMANODE, 0)->os_index;
 	if (!cpu || !cpu->nodeset || hwloc_bitmap_weight(cpu->nodeset) != 1)
 		return -1;
 	return hwloc_bitmap_first(cpu->nodeset);
