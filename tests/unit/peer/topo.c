@@ -4,6 +4,7 @@
  * topo/machines.py writes; drivers from folders that stand for a machine's own.
  */
 #include <errno.h>
+#include <hwloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -427,6 +428,34 @@ static void live__this_machine(void)
 	peer_topo_close(t);
 }
 
+/* hwloc's own file of this machine says the same as the machine. */
+static void live__a_file_of_this_machine(void)
+{
+	char path[] = "/tmp/topo.XXXXXX", *text, *again;
+	struct peer_topo_conf conf = {.xml = path};
+	struct peer_topo *t = NULL;
+	hwloc_topology_t hw;
+	int fd = mkstemp(path);
+
+	if (!expect(fd >= 0) || !expect(!hwloc_topology_init(&hw)))
+		return;
+	close(fd);
+	hwloc_topology_set_io_types_filter(hw, HWLOC_TYPE_FILTER_KEEP_ALL);
+	expect(!hwloc_topology_load(hw) && !hwloc_topology_export_xml(hw, path, 0));
+	hwloc_topology_destroy(hw);
+	if (!expect(!peer_topo_open(&t, &conf, why, sizeof(why))))
+		printf("# %s\n", why);
+	unlink(path);
+	text = t ? peer_topo_draw(t) : NULL;
+	peer_topo_close(t);
+	expect(!peer_topo_open(&t, NULL, why, sizeof(why)));
+	again = t ? peer_topo_draw(t) : NULL;
+	expect(text && again && !strcmp(text, again));
+	free(text);
+	free(again);
+	peer_topo_close(t);
+}
+
 /* The files are those that the script writes. */
 static void machines__are_as_written(void)
 {
@@ -452,5 +481,6 @@ int main(void)
 	run(draw__bridges_that_join);
 	run(live__drivers_let_nics_read_gpus);
 	run(live__this_machine);
+	run(live__a_file_of_this_machine);
 	return tap_done();
 }

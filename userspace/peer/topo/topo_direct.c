@@ -4,11 +4,6 @@
 
 #include "topo_own.h"
 
-#define CLASS_VGA 0x0300
-
-#define VENDOR_AMD 0x1002
-#define VENDOR_NVIDIA 0x10de
-
 static void judge_gpu(struct topo_gpu *gpu, const struct topo_drivers *d)
 {
 	const struct hwloc_pcidev_attr_s *pci = &gpu->obj->attr->pcidev;

@@ -8,15 +8,6 @@
 #include "base/text.h"
 #include "topo_own.h"
 
-#define CLASS_VGA 0x0300
-#define CLASS_3D 0x0302
-#define CLASS_DISPLAY 0x0380
-#define CLASS_ACCELERATOR 0x1200
-
-#define VENDOR_AMD 0x1002
-#define VENDOR_NVIDIA 0x10de
-#define VENDOR_INTEL 0x8086
-
 static bool has_osdev(hwloc_obj_t pci, hwloc_obj_osdev_type_t type)
 {
 	hwloc_obj_t o;
