@@ -34,8 +34,8 @@ make_ns()
 }
 
 is_shaped() { [[ ${speeds[*]} == *[1-9]* ]]; }
-is_wired() { is_shaped || [[ $loss || $dup || $reorder || $generic ]]; }
-is_faulty() { [[ $loss || $dup || $reorder ]]; }
+is_wired() { is_shaped || [[ $loss || $dup || $reorder || $delay || $generic ]]; }
+is_faulty() { [[ $loss || $dup || $reorder || $delay ]]; }
 
 # Native XDP needs a veth with as many receive queues as its peer has transmit
 # queues. --generic gives the hosts' ends fewer, so that tribd falls back to generic
@@ -95,7 +95,7 @@ offloads()
 
 	is_wired && off+=" tx-udp-segmentation off"
 	{ is_faulty || [[ $generic ]]; } && off+=" tso off gso off"
-	[[ $reorder || $generic ]] && off+=" tx off"
+	[[ $reorder || $delay || $generic ]] && off+=" tx off"
 	[[ $vlan ]] && off+=" tx-vlan-offload off"
 	echo "gro on$off"
 }
@@ -217,6 +217,7 @@ start_wires()
 	[[ ! $loss ]] || args+=(-l "$loss")
 	[[ ! $dup ]] || args+=(-d "$dup")
 	[[ ! $reorder ]] || args+=(-r "$reorder")
+	[[ ! $delay ]] || args+=(-w "$delay")
 	[[ ! $generic ]] || args=(-x)
 	start_daemon $wires "$bin/scripts/wire/wire" -p "$(wire_pin)" \
 		"${args[@]}" "${pairs[@]}"

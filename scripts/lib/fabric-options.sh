@@ -121,6 +121,7 @@ parse_up()
 		--loss) loss=$(percent "$o" "$1") ;;
 		--dup) dup=$(percent "$o" "$1") ;;
 		--reorder) reorder=$(percent "$o" "$1") ;;
+		--delay) delay=$(integer "$o" "$1" 1 1000000) ;;
 		--window) window=$(integer "$o" "$1" 1 16384) ;;
 		--timeout) timeout=$(integer "$o" "$1" 1 3600000) ;;
 		--dtype) dtype=$(dtype_name "$o" "$1") ;;
@@ -156,7 +157,7 @@ check_up()
 	fi
 	check_mtu
 	[[ ! $generic || ! $queues ]] || die -2 "--generic chooses the queues itself"
-	[[ ! $generic || ! ($rate || $loss || $dup || $reorder) ]] ||
+	[[ ! $generic || ! ($rate || $loss || $dup || $reorder || $delay) ]] ||
 		die -2 "--generic has no wires with rates or faults"
 }
 
@@ -164,7 +165,8 @@ check_up()
 check_ranks()
 {
 	[[ $kind == star || $kind == tree ]] || die -2 "--ranks and --apart need a star or a tree"
-	[[ $transport == xdp && ! $plain ]] || die -2 "--ranks: workers' hosts must run tribd"
+	[[ $transport == xdp || $plain ]] || die -2 "--ranks: workers' hosts must run tribd"
+	[[ ! $apart || ! $plain ]] || die -2 "--apart: without daemons there are no trees"
 	[[ ! $vlan ]] || die -2 "--ranks has no --vlan"
 	[[ ! $apart || $kind == star ]] || die -2 "--apart needs a star"
 	[[ ! $apart ]] || ((workers * ranks <= 64)) ||
@@ -189,7 +191,7 @@ check_planned()
 
 	for o in "${given[@]}"; do
 		case $o in
-		--mtu | --queue | --loss | --dup | --reorder | --values | \
+		--mtu | --queue | --loss | --dup | --reorder | --delay | --values | \
 			--slots | --log | --plain | --no-rate | --ndn) ;;
 		--rate)
 			[[ $kind != file ]] ||

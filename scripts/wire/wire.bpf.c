@@ -72,9 +72,10 @@ int wire(struct __sk_buff *skb)
 	}
 	if (hit(end->dup)) {
 		__sync_fetch_and_add(&end->dups, 1);
-		bpf_clone_redirect(skb, end->peer, 0);
+		if (!end->slow || !delay(skb, end->peer))
+			bpf_clone_redirect(skb, end->peer, 0);
 	}
-	if (hit(end->reorder) && delay(skb, end->peer)) {
+	if ((end->slow || hit(end->reorder)) && delay(skb, end->peer)) {
 		__sync_fetch_and_add(&end->delayed, 1);
 		return TC_ACT_STOLEN;
 	}

@@ -4,12 +4,13 @@
  * and reorder packets, and stays to carry those that arrive late: the BPF
  * program hands them up, and they go on after a while.
  *
- *	wire [-l PERCENT] [-d PERCENT] [-r PERCENT] [-t US] [-p PIN] A:B ...
+ *	wire [-l PERCENT] [-d PERCENT] [-r PERCENT] [-t US] [-w US] [-p PIN] A:B ...
  *	wire -x [-p PIN] A:B ...
  *	wire -s PIN
  *
  * -l loss, -d duplication, -r reordering: chance for each packet, each way.
  * -t: a reordered packet is late by up to this many microseconds (1000).
+ * -w: every packet takes this many microseconds; with -r it is late on top.
  * -x: by native XDP: no faults, and nothing of the sender's kernel clings to
  * the packets. -p: pins the counters there; -s prints them.
  * Prints "ready", and ends, taking the wires apart, at SIGTERM.
@@ -20,9 +21,11 @@
 #include <net/ethernet.h>
 #include <net/if.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,17 +39,23 @@
 #include "wire.h"
 #include "scripts/wire/wire.skel.h"
 
-#define QUEUE_MAX 1024
+#define QUEUE_MAX 32768
 
-/* A late packet and its time, in CLOCK_MONOTONIC nanoseconds. */
+/*
+ * A late packet, its time in CLOCK_MONOTONIC nanoseconds, and its number: those of one
+ * time leave in their order.
+ */
 struct queued {
 	__u64 due;
+	__u64 nth;
 	struct wire_late packet;
 };
 
+/* A heap: the first is the next. */
 static struct queued *queue[QUEUE_MAX];
 static int queue_len;
-static __u64 late_ns = 1000 * 1000;
+static __u64 late_ns = 1000 * 1000, slow_ns, last_nth;
+static __u32 late_chance;
 static int packet_fd = -1;
 static bool by_xdp;
 static volatile sig_atomic_t stop;
@@ -106,6 +115,54 @@ static void send_on(const struct wire_late *p)
 	(void)!sendto(packet_fd, frame, len, 0, (struct sockaddr *)&to, sizeof(to));
 }
 
+static bool before(const struct queued *a, const struct queued *b)
+{
+	return a->due < b->due || (a->due == b->due && a->nth < b->nth);
+}
+
+static void swap_queued(int a, int b)
+{
+	struct queued *q = queue[a];
+
+	queue[a] = queue[b];
+	queue[b] = q;
+}
+
+static void queue_add(struct queued *q)
+{
+	int i = queue_len++;
+
+	for (queue[i] = q; i && before(queue[i], queue[(i - 1) / 2]); i = (i - 1) / 2)
+		swap_queued(i, (i - 1) / 2);
+}
+
+static struct queued *queue_take(void)
+{
+	struct queued *q = queue[0];
+	int i = 0, k;
+
+	queue[0] = queue[--queue_len];
+	while ((k = 2 * i + 1) < queue_len) {
+		if (k + 1 < queue_len && before(queue[k + 1], queue[k]))
+			k++;
+		if (!before(queue[k], queue[i]))
+			break;
+		swap_queued(i, k);
+		i = k;
+	}
+	return q;
+}
+
+/* All packets come here if the wire is slow; then the chance to be late is ours. */
+static __u64 wait_of_packet(void)
+{
+	__u64 late = random() % (late_ns + 1);
+
+	if (slow_ns && (__u32)(random() << 1) >= late_chance)
+		late = 0;
+	return slow_ns + late;
+}
+
 static int on_late(void *ctx, void *data, size_t size)
 {
 	const struct wire_late *p = data;
@@ -119,31 +176,34 @@ static int on_late(void *ctx, void *data, size_t size)
 		send_on(p);
 		return 0;
 	}
-	q->due = now_ns() + random() % (late_ns + 1);
-	q->packet = *p;
-	queue[queue_len++] = q;
+	q->due = now_ns() + wait_of_packet();
+	q->nth = last_nth++;
+	memcpy(&q->packet, p, offsetof(struct wire_late, frame) + p->len);
+	queue_add(q);
 	return 0;
 }
 
 /* Sends what is due; returns when the next one is, or 0. */
 static __u64 run_queue(void)
 {
-	__u64 now = now_ns(), next = 0;
+	__u64 now = now_ns();
 
-	for (int i = 0; i < queue_len;) {
-		struct queued *q = queue[i];
+	while (queue_len && queue[0]->due <= now) {
+		struct queued *q = queue_take();
 
-		if (q->due <= now) {
-			send_on(&q->packet);
-			queue[i] = queue[--queue_len];
-			free(q);
-			continue;
-		}
-		if (!next || q->due < next)
-			next = q->due;
-		i++;
+		send_on(&q->packet);
+		free(q);
 	}
-	return next;
+	return queue_len ? queue[0]->due : 0;
+}
+
+/* A wire whose time is to be right must not wait for a CPU; without the right it does. */
+static void be_in_time(void)
+{
+	struct sched_param prio = {.sched_priority = 2};
+
+	if (slow_ns)
+		(void)sched_setscheduler(0, SCHED_RR, &prio);
 }
 
 static void carry(struct ring_buffer *ring)
@@ -154,6 +214,7 @@ static void carry(struct ring_buffer *ring)
 	};
 	sigset_t none;
 
+	be_in_time();
 	sigemptyset(&none);
 	while (!stop) {
 		struct timespec ts;
@@ -321,7 +382,7 @@ int main(int argc, char **argv)
 	const char *pin = NULL;
 	int o;
 
-	while ((o = getopt(argc, argv, "l:d:r:t:xp:s:")) != -1) {
+	while ((o = getopt(argc, argv, "l:d:r:t:w:xp:s:")) != -1) {
 		switch (o) {
 		case 'l':
 			end.loss = chance_parse(optarg);
@@ -334,6 +395,10 @@ int main(int argc, char **argv)
 			break;
 		case 't':
 			late_ns = strtoul(optarg, NULL, 10) * 1000ull;
+			break;
+		case 'w':
+			slow_ns = strtoul(optarg, NULL, 10) * 1000ull;
+			end.slow = slow_ns > 0;
 			break;
 		case 'x':
 			by_xdp = true;
@@ -349,7 +414,8 @@ int main(int argc, char **argv)
 	}
 	if (optind == argc)
 		fail("no devices");
-	if (by_xdp && (end.loss || end.dup || end.reorder))
+	late_chance = end.reorder;
+	if (by_xdp && (end.loss || end.dup || end.reorder || end.slow))
 		fail("-x knows no faults");
 	return serve(&end, pin, argv + optind, argc - optind);
 }

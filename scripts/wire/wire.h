@@ -17,8 +17,9 @@
  * @loss:    chance of a loss, in units of 2^-32; likewise
  * @dup:     of a second copy, and
  * @reorder: of being delayed.
- * @packets: that came in; segments of a large one count each. The rest are
- *           what became of them.
+ * @packets: that came in; segments of a large one count each. @lost, @dups and
+ *           @delayed: what became of them.
+ * @slow:    every packet is delayed.
  */
 struct wire_end {
 	__u32 peer;
@@ -30,6 +31,7 @@ struct wire_end {
 	__u64 lost;
 	__u64 dups;
 	__u64 delayed;
+	__u64 slow;
 };
 
 /**

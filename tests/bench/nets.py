@@ -98,8 +98,8 @@ class BCube(Ours):
         super().__init__("--n", str(n), "--k", str(k), *options)
 
 
-class Switch(Fabric):
-    """The same workers on the same wires, but around a bridge, and Gloo."""
+class Switch(Ours):
+    """The same workers on the same wires, but around a bridge: for Gloo and our peers."""
 
     def __init__(self, workers, *options):
         super().__init__("--workers", str(workers), "--one-nic", "--plain",

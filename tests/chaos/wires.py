@@ -12,7 +12,7 @@ import subprocess
 from tribd import BPFTOOL
 from worker import Netns, bpf_get, bpf_lookup, bpf_update
 
-ROW = 56  # bytes of struct wire_end
+ROW = 64  # bytes of struct wire_end
 # Those that scripts/lib/fabric-net.sh gives faulty wires.
 OFFLOADS = ('gro', 'on', 'tx-udp-segmentation', 'off', 'tso', 'off', 'gso',
             'off', 'tx', 'off')

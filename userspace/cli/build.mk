@@ -3,10 +3,11 @@
 CLI_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard userspace/cli/*.c userspace/cli/*/*.c))
 # The unit tests link everything but main().
 CLI_PARTS := $(filter-out $(B)/userspace/cli/main.o,$(CLI_OBJ))
-CLI_PARTS += $(PLAN_OBJ) $(NDN_LIB) $(BASE_LIB) $(sort $(NM_OBJS) $(KERNELS_OBJS))
+CLI_PARTS += $(PLAN_OBJ) $(NDN_LIB) $(BASE_LIB) $(sort $(NM_OBJS) $(KERNELS_OBJS)) \
+	$(PEER_TOPO_OBJS)
 CLI_CFLAGS := $(shell pkg-config --cflags libnl-3.0 jansson 2>/dev/null || \
 	echo -I/usr/include/libnl3)
-CLI_LIBS := -lnl-genl-3 -lnl-3 -ljansson $(NDN_LIBS) $(PLAN_LIBS)
+CLI_LIBS := -lnl-genl-3 -lnl-3 -ljansson $(NDN_LIBS) $(PLAN_LIBS) $(PEER_TOPO_LIBS)
 
 $(CLI_OBJ): CPPFLAGS_ALL += $(CLI_CFLAGS)
 
@@ -30,7 +31,7 @@ $(CLI_UNITS:%=%.o): CPPFLAGS_ALL += $(CLI_CFLAGS)
 $(CLI_UNITS): %: %.o $(CLI_PARTS)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(CLI_LIBS) -lpthread
 
-CHECK_TESTS += $(CLI_UNITS) tests/unit/cli/codec_run
+CHECK_TESTS += $(CLI_UNITS) tests/unit/cli/codec_run tests/unit/cli/topo_run
 
 # Man pages, if rst2man is installed.
 RST2MAN ?= $(shell command -v rst2man)

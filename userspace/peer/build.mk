@@ -5,7 +5,7 @@ PEER_OBJS := $(PEER_SRC:%.c=$(B)/%.o)
 
 include $(sort $(wildcard userspace/peer/*/build.mk))
 
-PEER_LIBS := -lfabric -lpthread -lm
+PEER_LIBS = -lfabric $(PEER_TOPO_LIBS) -lpthread -lm
 
 # One symbol: struct trib_peer_ops.
 $(B)/libtrib-peer.so.0: $(PEER_OBJS) $(REDUCE_OBJS) $(KERNELS_OBJS) $(BASE_LIBTRIB_OBJ) \

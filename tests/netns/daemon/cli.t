@@ -136,7 +136,7 @@ help_needs_no_daemon()
 
 	good help && out_has 'face .*show \| add \| set \| del' || return 1
 	good -h && good --version && good -jV && json "j['version']" || return 1
-	for o in status face job tree group fib pit cs strategy stats watch doctor module batch codec help; do
+	for o in status face job tree group fib pit cs strategy stats watch doctor module batch codec topo help; do
 		good help "$o" && out_has "^trib $o" || return 1
 		good "$o" help && out_has "^trib $o" || return 1
 		good -j "$o" help && json "j[0]['object'] == '$o'" || return 1

@@ -510,7 +510,7 @@ class Fabric:
         fd = bpf_get('/sys/fs/bpf/trib-fabric-' + self.name)
         with Netns(self.ns('wires')):
             index = socket.if_nametoindex('a%d' % link)
-        end = bpf_lookup(fd, index, 56)
+        end = bpf_lookup(fd, index, 64)
         chance = struct.unpack_from('=I', end, 4)[0]
         if chance != 0xffffffff:
             self.chance = chance

@@ -10,7 +10,7 @@
 
 #include "kernels/half.h"
 #include "peer/run/crew.h"
-#include "tests/lib/peer_mem.h"
+#include "tests/lib/peer/mem.h"
 #include "tests/lib/tap.h"
 
 #define WORLD_MAX 24

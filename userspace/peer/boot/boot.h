@@ -26,8 +26,17 @@
 
 struct peer_boot;
 
-/* The largest blob of a rank. */
+/* The largest blob of a rank; those of all are 1 GiB at most. */
 #define PEER_BOOT_BLOB_MAX (1 << 20)
+
+/* Kinds of errors: numbers of enum trib_error_code in trib.h, which is above this room. */
+enum peer_boot_code {
+	PEER_BOOT_ARGUMENT = 1,
+	PEER_BOOT_SYSTEM = 2,
+	PEER_BOOT_DEAD = 4,
+	PEER_BOOT_GONE = 5,
+	PEER_BOOT_MISSING = 8,
+};
 
 /**
  * struct peer_boot_conf - for peer_boot_open()
@@ -35,10 +44,12 @@ struct peer_boot;
  * @job:   number of the job: ranks of another one are refused.
  * @address: "ADDR:PORT" or "[ADDR6]:PORT" where rank 0 listens and the others connect.
  * @key:   of the job.
- * @join_timeout_ms: longest wait for ranks to come.
+ * @join_timeout_ms: longest wait for ranks to come, and to swap.
  * @timeout_ms: silence after which a rank is dead.
  * @died:  called by the thread, once, when a rank ended or told a fault: @rank to
- *         blame or -1, one line. Not called after peer_boot_close() has begun.
+ *         blame or -1, one line. Not called for this process's own peer_boot_tell(),
+ *         nor after peer_boot_close() has begun. It must not call peer_boot_close().
+ *         NULL: none.
  * @arg:   for @died.
  */
 struct peer_boot_conf {
@@ -54,7 +65,9 @@ struct peer_boot_conf {
 
 /**
  * struct peer_boot_error - why something failed
- * @code: enum trib_error_code of trib.h: TRIB_ERR_MISSING, GONE, DEAD, SYSTEM, ARGUMENT.
+ * @code: enum peer_boot_code.
+ * @err:  negative errno.
+ * @rank: to blame, or -1.
  */
 struct peer_boot_error {
 	int code;
@@ -66,16 +79,20 @@ struct peer_boot_error {
 /**
  * peer_boot_open() - meet the other ranks, and start the thread
  * Return: 0, or a negative errno with @error: -ETIMEDOUT names the ranks that are
- * missing; -EACCES: the other end has another key.
+ * missing, on all that came; -EACCES: rank 0 has another key; -EINVAL: rank 0 counts
+ * other ranks, has another job, or has this rank already.
  */
 int peer_boot_open(struct peer_boot **out, const struct peer_boot_conf *conf,
 		   struct peer_boot_error *error);
 
 /**
  * peer_boot_swap() - give all ranks the blobs of all; a collective
- * @all: world pointers, which point into memory that peer_boot_free_swap() frees.
- * @lens: world lengths.
- * Return: 0, or a negative errno with @error.
+ * @all: room for world pointers, aligned to 8, which peer_boot_swap_free() frees.
+ * @lens: room for world lengths.
+ *
+ * One thread at a time. Blobs of other ranks are as honest as those are.
+ *
+ * Return: 0, or a negative errno with @error: a rank ended, or did not swap in time.
  */
 int peer_boot_swap(struct peer_boot *b, const void *blob, size_t len, const void **all,
 		   size_t *lens, struct peer_boot_error *error);
@@ -83,13 +100,16 @@ void peer_boot_swap_free(const void **all);
 
 /**
  * peer_boot_tell() - tell all that this job has failed
- * @rank: to blame, or -1. Any thread, any time; does not block.
+ * @rank: to blame, or -1. Any thread, before peer_boot_close(); does not block.
  */
 void peer_boot_tell(struct peer_boot *b, int rank, const char *text);
 
+/* Why the job has failed: what died() was told, with a code. Return: whether it has. */
+int peer_boot_fault(struct peer_boot *b, struct peer_boot_error *error);
+
 /**
- * peer_boot_close() - leave
- * @orderly: say BYE and wait until all have, or the time-out has passed; else the
+ * peer_boot_close() - leave, and free
+ * @orderly: say BYE and wait until all have, or @timeout_ms have passed; else the
  *           others hear that this rank has ended.
  */
 void peer_boot_close(struct peer_boot *b, int orderly);

@@ -11,3 +11,8 @@ $(B)/tests/unit/peer/flow: %: %.o $(B)/userspace/peer/net/flow.o
 	$(CC) $(LDFLAGS_ALL) -o $@ $^
 
 CHECK_TESTS += $(addprefix $(B)/tests/unit/peer/,flow port_ofi)
+
+$(B)/bench-port: $(B)/tests/bench/peer/port.o $(PEER_PORT_RIG) $(PEER_NET_OBJS) $(BASE_LIB)
+	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lfabric
+
+BENCH_BINS += $(B)/bench-port

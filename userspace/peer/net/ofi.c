@@ -145,7 +145,7 @@ static void op_end(struct ofi_port *o, struct ofi_op *op)
 {
 	op->next = o->free_ops;
 	o->free_ops = op;
-	o->unsent--;
+	o->unsent -= !op->small;
 }
 
 /* The completion queue holds an error. */

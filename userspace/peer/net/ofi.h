@@ -77,7 +77,11 @@ struct ofi_op {
 	struct fi_context2 ctx;
 	struct ofi_op *next;
 	uint32_t link;
+	bool small;
 };
+
+/* Bytes of a write that is copied when it is issued. */
+#define OFI_SMALL 64
 
 /** enum ofi_due - small writes that wait for room in the queue */
 enum ofi_due { OFI_DUE_NOTE = 1, OFI_DUE_LEN = 2, OFI_DUE_CREDIT = 4 };
@@ -131,6 +135,9 @@ struct ofi_port {
 	struct peer_mem *area_mem;
 	struct peer_mem *mems;
 	struct ofi_op *ops, *free_ops;
+	uint8_t *small; /* OFI_SMALL for each of @ops */
+	size_t small_len;
+	struct peer_mem *small_mem;
 	unsigned int unsent;
 	unsigned int dues; /* links with something due */
 	bool closing;

@@ -65,6 +65,7 @@ static int open_ops(struct ofi_port *o)
 		o->ops[i].next = o->free_ops;
 		o->free_ops = &o->ops[i];
 	}
+	o->small_len = n * OFI_SMALL;
 	return 0;
 }
 
@@ -145,6 +146,24 @@ static int open_area(struct ofi_port *o)
 	return err ? ofi_fault(o, -err, -1, "registration of staging slots") : 0;
 }
 
+/* Copies of small writes. */
+static int open_small(struct ofi_port *o)
+{
+	int err;
+
+	o->small = mmap(NULL, o->small_len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			0);
+	if (o->small == MAP_FAILED) {
+		o->small = NULL;
+		return ofi_fault(o, ENOMEM, -1, "small writes");
+	}
+	o->small_mem = ofi_mem_get(o, o->small, o->small_len);
+	if (!o->small_mem)
+		return ofi_fault(o, ENOMEM, -1, "registration of small writes");
+	err = ofi_mem_register(o, o->small_mem);
+	return err ? ofi_fault(o, -err, -1, "registration of small writes") : 0;
+}
+
 int ofi_open(struct ofi_port **out, const struct peer_port_conf *conf, struct peer_fault *fault)
 {
 	struct ofi_port *o;
@@ -170,6 +189,8 @@ int ofi_open(struct ofi_port **out, const struct peer_port_conf *conf, struct pe
 		err = o->info->ep_attr->type == FI_EP_MSG ? ofi_rc_open(o) : open_endpoint(o);
 	if (!err)
 		err = open_area(o);
+	if (!err)
+		err = open_small(o);
 	if (err) {
 		*fault = o->fault;
 		ofi_free(o);
@@ -189,6 +210,8 @@ void ofi_free(struct ofi_port *o)
 	ofi_mem_end(o);
 	if (o->area)
 		munmap(o->area, o->area_len);
+	if (o->small)
+		munmap(o->small, o->small_len);
 	if (o->av)
 		fi_close(&o->av->fid);
 	if (o->cq)

@@ -3,7 +3,7 @@
  * The engine of peers as libtrib calls it: meet, agree, connect; then calls go to the
  * crew. See peer.h.
  */
-#include "peer.h"
+#include "peer/peer.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "hello.h"
-#include "run/crew.h"
-#include "run/error.h"
+#include "peer/run/crew.h"
+#include "peer/run/error.h"
 
 #define CHUNK (64 << 10)
 #define CHUNK_MAX (4 << 20)

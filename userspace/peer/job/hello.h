@@ -6,8 +6,8 @@
 #ifndef PEER_HELLO_H
 #define PEER_HELLO_H
 
-#include "peer.h"
-#include "run/crew.h"
+#include "peer/peer.h"
+#include "peer/run/crew.h"
 
 struct peer_hello;
 

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "run/error.h"
+#include "peer/run/error.h"
 
 #define MAGIC 0x54504852 /* "TPHR"; the other byte order reads another number */
 

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Ranks that exchange without relays, by libfabric over TCP: BCube, torus and ring,
+against Gloo on the same wires and against each other."""
+
+import os
+
+from figures import Figures
+from nets import BCube, Switch
+from pairs import gbps, in_turns, ratios
+
+LARGE = ("-b", "16M", "-e", "16M", "-w", "1", "-n", "3")
+SMALL = ("-b", "64K", "-e", "64K", "-w", "3", "-n", "20")
+WIRE = ("--rate", "100m")
+# Two wires on each way: one millisecond from rank to rank.
+SLOW = ("--delay", "500")
+
+
+def p50(row):
+    return row["p50_us"]
+
+
+def shaped(net, shape, *options):
+    """A run of a torus with that shape."""
+    os.environ["TRIB_PEER_SHAPE"] = shape
+    try:
+        return net.perf("-A", "torus", *options)
+    finally:
+        del os.environ["TRIB_PEER_SHAPE"]
+
+
+def bcube(figures, n, k, bar, pairs):
+    servers = n ** k
+    with BCube(n, k, "--plain", *WIRE) as cube, Switch(servers, *WIRE) as switch:
+        ours, ring = in_turns(pairs, lambda: gbps(cube.perf("-A", "peer-bcube", *LARGE)),
+                              lambda: gbps(switch.gloo("ring", *LARGE)))
+    figures.add(f"ratio_bcube{n}{k}_vs_gloo", ratios(ours, ring), bar=bar,
+                note=f"BCube({n},{k}) of 100 Mb/s NICs, 16 MiB, Gloo's ring over one")
+    figures.add(f"algbw_bcube{n}{k}", ours, note="Gb/s")
+
+
+def bcube_small(figures, pairs):
+    with BCube(2, 2, "--plain", *SLOW) as cube:
+        ours, ring = in_turns(pairs, lambda: p50(cube.perf("-A", "peer-bcube", *SMALL)),
+                              lambda: p50(cube.perf("-A", "ring", *SMALL)))
+    figures.add("ratio_bcube22_vs_ring2_64k", ratios(ring, ours), bar=1.3,
+                note="64 KiB, 1 ms, our ring over both NICs")
+    figures.add("p50_bcube22_64k", ours, note="us")
+
+
+def ring(figures, pairs):
+    with Switch(4) as net:
+        ours, theirs = in_turns(pairs, lambda: gbps(net.perf("-A", "ring", *LARGE)),
+                                lambda: gbps(net.gloo("ring", *LARGE)))
+    figures.add("ratio_ring_vs_gloo", ratios(ours, theirs), bar=1.2,
+                note="bare veths, 16 MiB, n=4")
+    figures.add("algbw_ring", ours, note="Gb/s")
+    figures.add("gloo_algbw_ring", theirs, note="Gb/s")
+
+
+def torus(figures, rows, cols, bar, pairs):
+    with Switch(rows * cols, *SLOW) as net:
+        ours, flat = in_turns(pairs,
+                              lambda: p50(shaped(net, f"{rows}x{cols}", *SMALL)),
+                              lambda: p50(net.perf("-A", "ring", *SMALL)))
+    figures.add(f"ratio_torus{rows}{cols}_vs_ring_64k", ratios(flat, ours), bar=bar,
+                note="64 KiB, 1 ms")
+    figures.add(f"p50_torus{rows}{cols}_64k", ours, note="us")
+
+
+def measure(pairs, _transport):
+    figures = Figures("peer")
+    few = min(pairs, 3)  # wires of fixed rate or delay vary little
+    bcube(figures, 2, 2, 1.8, few)
+    bcube(figures, 2, 3, 2.6, few)
+    bcube_small(figures, few)
+    ring(figures, pairs)
+    torus(figures, 2, 4, 1.3, few)
+    torus(figures, 8, 8, 3, few)
+    return figures
