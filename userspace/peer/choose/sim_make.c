@@ -93,7 +93,7 @@ static int lane_make(struct peer_sim *s, uint32_t rank, uint32_t lane)
 		chunks_make(s, &l->op[i], l->lane->op[i].len);
 	err = edges_make(l);
 	if (!err)
-		err = peer_path_make(&l->path, l->lane, l->edge, l->nedge);
+		err = peer_path_make(&l->path, l->lane, l->rank, l->edge, l->nedge);
 	return err ? err : rdeps_make(l);
 }
 
