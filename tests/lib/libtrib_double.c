@@ -362,6 +362,13 @@ int trib_trees(const struct trib *t)
 	return 1;
 }
 
+void trib_describe(const struct trib *t, char *buf, size_t room)
+{
+	(void)t;
+	if (room)
+		buf[0] = '\0';
+}
+
 const char *trib_sum_format(const struct trib *t)
 {
 	(void)t;
