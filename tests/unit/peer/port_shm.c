@@ -177,6 +177,7 @@ enum lie {
 	LIE_HEAD,
 	LIE_TAIL,
 	LIE_TAIL_BACK,
+	LIE_TAIL_FAR,
 	LIE_NOTES,
 	LIE_KIND,
 	LIE_LEN,
@@ -201,6 +202,9 @@ static void tell_lie(enum lie lie)
 		return;
 	case LIE_TAIL_BACK:
 		atomic_store(&side->tail, ~0u);
+		return;
+	case LIE_TAIL_FAR:
+		atomic_store(&side->tail, 1 << 16);
 		return;
 	case LIE_NOTES:
 		atomic_store(&side->notes_head, SHM_NOTES + 1);
