@@ -23,10 +23,17 @@ for module in veth rdma_rxe ib_uverbs rdma_ucm; do
 		{ echo "1..0 # SKIP no module $module"; exit 4; }
 done
 trap cleanup EXIT
-ip link add roce0 mtu 4500 type veth peer name roce1 mtu 4500 &&
-	ip address add $address/24 dev roce0 &&
-	ip link set roce0 up && ip link set roce1 up &&
-	rdma link add rxe0 type rxe netdev roce0 || bail "no soft-RoCE"
+
+device()
+{
+	ip link add roce0 mtu 4500 type veth peer name roce1 mtu 4500 || return
+	ip address add $address/24 dev roce0 || return
+	ip link set roce0 up || return
+	ip link set roce1 up || return
+	rdma link add rxe0 type rxe netdev roce0
+}
+
+device || bail "no soft-RoCE"
 soon test -e /dev/infiniband/rdma_cm
 
 tests/vm/guest-tap "build/tests/unit/peer/port_ofi verbs;ofi_rxm $address" \
