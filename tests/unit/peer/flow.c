@@ -203,6 +203,7 @@ static void arrived__copies_and_strangers_are_refused(void)
 	expect_eq(peer_flow_length(&b, 2, 65), -EPROTO);
 	expect(!peer_flow_next(&b, &slot, &len));
 	expect_eq(peer_flow_arrived(&b, 0, false, UINT32_MAX), 0);
+	expect_eq(peer_flow_arrived(&b, 0, false, UINT32_MAX), -EPROTO);
 	expect(!peer_flow_next(&b, &slot, &len));
 	expect_eq(peer_flow_length(&b, 0, 7), 0);
 	expect(peer_flow_next(&b, &slot, &len));

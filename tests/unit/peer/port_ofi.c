@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Ports over libfabric, by tcp;ofi_rxm on the loopback device. */
+/*
+ * Ports over libfabric, by tcp;ofi_rxm on the loopback device; or, in the VM, by
+ * another provider: port_ofi PROVIDER NIC
+ */
 #include <errno.h>
+#include <sched.h>
 #include <string.h>
 
 #include "peer/net/ofi.h"
@@ -199,6 +203,48 @@ static void narrow__lengths_come_on_their_own(void)
 	rig_close(rig);
 }
 
+/* The length of an odd chunk could not be told yet: the next odd one waits. */
+static void narrow__one_length_waits_at_a_time(void)
+{
+	static uint8_t src[256];
+	struct ofi_port *o;
+	struct peer_mem *m;
+
+	start_three();
+	rig_settle(rig, 20);
+	o = (struct ofi_port *)rig->p[0];
+	o->wide = false;
+	m = mem(0, src, sizeof(src));
+	ofi_due(o, &o->links[0], OFI_DUE_LEN);
+	expect_eq(rig->ops->send(rig->p[0], 0, m, src, 10), -EAGAIN);
+	expect_eq(rig->ops->send(rig->p[0], 0, m, src, 256), 0);
+	expect_eq(rig->ops->send(rig->p[0], 1, m, src, 10), 0);
+	rig_close(rig);
+}
+
+/* A blob that is well made, but not for this port. */
+static void blob__of_another_port_is_refused(void)
+{
+	static uint8_t blob[PEER_BLOB_MAX];
+	struct ofi_blob *b = (struct ofi_blob *)blob;
+	unsigned int i;
+
+	for (i = 0; i < 6; i++) {
+		start_three();
+		rig->ops->blob(rig->p[1], blob, sizeof(blob));
+		b->rank += i == 0;
+		b->chunk *= i == 1 ? 2 : 1;
+		b->slots += i == 2;
+		b->wide ^= i == 3;
+		b->format += i == 4;
+		b->peers[0] = i == 5 ? 9 : b->peers[0];
+		expect_eq(rig->ops->connect(rig->p[0], 0, blob,
+					    ofi_blob_size((struct ofi_port *)rig->p[1])),
+			  -EPROTO);
+		rig_close(rig);
+	}
+}
+
 static void provider__unknown_ones_are_refused(void)
 {
 	static const char *const names[] = {"tcp", "udp", "sockets", "", "verbs;ofi_rxd"};
@@ -237,9 +283,63 @@ static void nics__are_listed_once(void)
 	expect_eq(peer_nics_find(NULL, nics, 1), 1);
 }
 
-int main(void)
+/* A network of its own, in a child: one device has link-local addresses only. */
+static int only_local(void)
 {
+	static const char *const commands[] = {
+		"ip link set lo up",
+		"ip link add d0 type veth peer name d1",
+		"ip address add 169.254.9.9/16 dev d0",
+		"ip address add 10.9.9.9/24 dev d1",
+		"ip address add 10.9.8.9/24 dev d1",
+		"ip link set d0 up",
+		"ip link set d1 up",
+	};
+	struct peer_nic nics[8];
+	unsigned int i;
+	int n;
+
+	for (i = 0; i < sizeof(commands) / sizeof(*commands); i++)
+		if (system(commands[i]))
+			return 4;
+	n = peer_nics_find("tcp;ofi_rxm", nics, 8);
+	for (i = 0; n > 0 && i < (unsigned int)n; i++)
+		printf("# %s %s\n", nics[i].device, nics[i].address);
+	return n == 1 && !strcmp(nics[0].device, "d1") && !strncmp(nics[0].address, "10.9.", 5) ? 0
+												: 1;
+}
+
+static void nics__of_link_local_addresses_are_none(void)
+{
+	int status;
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	if (!pid) {
+		status = unshare(CLONE_NEWNET) ? 4 : only_local();
+		fflush(stdout);
+		_exit(status);
+	}
+	waitpid(pid, &status, 0);
+	expect(WIFEXITED(status));
+	if (WEXITSTATUS(status) == 4)
+		printf("# no network of its own here\n");
+	else
+		expect_eq(WEXITSTATUS(status), 0);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 2) {
+		own.provider = argv[1];
+		own.nic = argv[2];
+	}
 	port_tests(&own);
+	if (argc > 2) {
+		run(mem__what_covers_is_found);
+		return tap_done();
+	}
 	run(mem__what_covers_is_found);
 	run(words__hostile_ones_are_faults);
 	run(words__a_link_other_than_its_own_is_a_fault);
@@ -247,7 +347,10 @@ int main(void)
 	run(notes__overtake_each_other);
 	run(notes__mistakes_are_faults);
 	run(narrow__lengths_come_on_their_own);
+	run(narrow__one_length_waits_at_a_time);
+	run(blob__of_another_port_is_refused);
 	run(provider__unknown_ones_are_refused);
+	run(nics__of_link_local_addresses_are_none);
 	run(nics__are_listed_once);
 	return tap_done();
 }

@@ -165,7 +165,7 @@ static int poll_error(struct ofi_port *o)
 		op_end(o, op);
 	}
 	if (peer >= 0)
-		return peer_fault_set(&o->fault, e.err, peer, "write to rank %d: %s", peer,
+		return peer_fault_set(&o->fault, e.err, peer, "link to rank %d: %s", peer,
 				      fi_strerror(e.err));
 	return ofi_fault(o, e.err, -1, "completion queue");
 }
@@ -222,12 +222,13 @@ static int ofi_poll(struct peer_port *p)
 
 	if (o->fault.err)
 		return -o->fault.err;
-	if (o->rc) {
+	n = poll_queue(o);
+	/* Connections afterwards: what came before one ended is in the queue. */
+	if (n >= 0 && o->rc) {
 		err = ofi_rc_poll(o);
 		if (err)
 			return err;
 	}
-	n = poll_queue(o);
 	if (n >= 0 && o->dues) {
 		err = ofi_dues(o);
 		if (err)

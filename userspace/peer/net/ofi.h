@@ -39,6 +39,7 @@ struct ofi_blob {
 	uint64_t chunk;
 	uint64_t base;
 	uint64_t key;
+	uint64_t token; /* native verbs: who connects has it from here */
 	uint32_t format;
 	uint16_t wide;
 	uint16_t name_len;
@@ -122,6 +123,7 @@ struct ofi_port {
 	uint32_t rank, npeer, slots;
 	size_t chunk;
 	bool wide;
+	uint64_t token;
 	struct fi_info *info;
 	struct fid_fabric *fabric;
 	struct fid_domain *domain;

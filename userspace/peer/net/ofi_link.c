@@ -38,6 +38,7 @@ size_t ofi_blob(struct ofi_port *o, void *buf, size_t room)
 	b->slots = o->slots;
 	b->chunk = o->chunk;
 	b->wide = o->wide;
+	b->token = o->token;
 	b->format = o->info->addr_format;
 	b->name_len = (uint16_t)name;
 	if (o->area_mem) {
@@ -109,7 +110,7 @@ int ofi_blob_take(struct ofi_port *o, uint32_t link, const void *blob, size_t le
 	l->slots = b.base + b.npeer * sizeof(struct ofi_ctrl) + l->there * o->slots * o->chunk;
 	l->key = b.key;
 	if (o->rc)
-		err = ofi_rc_connect(o, link, b.name, b.name_len);
+		err = ofi_rc_connect(o, link, &b);
 	else
 		err = fi_av_insert(o->av, b.name, 1, &l->addr, 0, NULL) == 1 ? 0 : -EINVAL;
 	if (err)

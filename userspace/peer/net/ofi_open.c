@@ -71,7 +71,7 @@ static int open_ops(struct ofi_port *o)
 
 static int open_cq(struct ofi_port *o)
 {
-	size_t want = o->info->tx_attr->size + (size_t)o->npeer * (2 * PEER_FLOW_WINDOW + 8);
+	size_t want = o->info->tx_attr->size + (size_t)o->npeer * OFI_RC_RECEIVES;
 	struct fi_cq_attr attr = {
 		.size = want < CQ_MAX ? want : CQ_MAX,
 		.format = FI_CQ_FORMAT_DATA,

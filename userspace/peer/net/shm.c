@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * The operations of a port over shared memory. A chunk is copied into a slot of the
- * link, or written to its place in the other process (process_vm_writev(2)). Where the
- * kernel forbids that (Yama, containers), it goes through a slot, and its receiver
- * puts it into its place.
+ * link; one for announced memory is put into its place by its receiver, in poll().
+ * process_vm_writev(2), which copies once, takes twice as long for 64 KiB, because it
+ * pins pages, and needs a permission that containers lack.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include "peer/net/shm.h"
@@ -184,8 +183,9 @@ static int shm_announce(struct peer_port *p, uint32_t link, struct peer_mem *m, 
 		return -s->fault.err;
 	if (!l->up)
 		return -EAGAIN;
-	l->note = (struct shm_note){.addr = (uintptr_t)dst, .len = len};
-	l->mine->notes[l->notes++ % SHM_NOTES] = l->note;
+	l->place = dst;
+	l->place_len = len;
+	l->mine->notes[l->notes++ % SHM_NOTES] = len;
 	atomic_store_explicit(&l->mine->notes_head, l->notes, memory_order_release);
 	shm_link_kick(l);
 	return 0;
@@ -196,22 +196,16 @@ static bool shm_ready(struct peer_port *p, uint32_t link, uint32_t nth)
 	return shm_port(p)->links[link].heard > nth;
 }
 
-/* Publish a chunk whose bytes are there. */
-static void publish(struct shm_link *l, const struct shm_desc *d)
-{
-	l->mine->desc[l->flow.sent % PEER_FLOW_WINDOW] = *d;
-	peer_flow_sent(&l->flow, d->kind != SHM_DIRECT);
-	atomic_store_explicit(&l->mine->head, l->flow.sent, memory_order_release);
-	shm_link_kick(l);
-}
-
-/* Fill the next slot. Return: 0 or -EAGAIN. */
-static int stage(struct shm_port *s, struct shm_link *l, const void *src, struct shm_desc *d)
+/* Fill the next slot and publish it. Return: 0 or -EAGAIN. */
+static int stage(struct shm_port *s, struct shm_link *l, const void *src, const struct shm_desc *d)
 {
 	if (!peer_flow_may_send(&l->flow, true))
 		return -EAGAIN;
 	memcpy(l->slots_out + peer_flow_slot(&l->flow) * s->chunk, src, d->len);
-	publish(l, d);
+	l->mine->desc[l->flow.sent % PEER_FLOW_WINDOW] = *d;
+	peer_flow_sent(&l->flow, true);
+	atomic_store_explicit(&l->mine->head, l->flow.sent, memory_order_release);
+	shm_link_kick(l);
 	return 0;
 }
 
@@ -229,45 +223,25 @@ static int shm_send(struct peer_port *p, uint32_t link, struct peer_mem *m, cons
 	return stage(s, &s->links[link], src, &d);
 }
 
-/* Write to the other process. Return: 0, or -errno: not possible here. */
-static int vm_write(const struct shm_link *l, const void *src, size_t len, uint64_t off)
-{
-	struct iovec from = {(void *)(uintptr_t)src, len};
-	struct iovec to = {(void *)(uintptr_t)(l->target.addr + off), len};
-	ssize_t n;
-
-	if (!len)
-		return 0;
-	n = process_vm_writev(l->pid, &from, 1, &to, 1, 0);
-	return n == (ssize_t)len ? 0 : n < 0 ? -errno : -EFAULT;
-}
-
 static int shm_write(struct peer_port *p, uint32_t link, struct peer_mem *m, const void *src,
 		     size_t len, uint64_t off)
 {
 	struct shm_port *s = shm_port(p);
 	struct shm_link *l = &s->links[link];
 	struct shm_desc d = {
-		.kind = SHM_DIRECT, .len = (uint32_t)len, .off = off, .nth = l->heard - 1};
+		.kind = SHM_COPY, .len = (uint32_t)len, .off = off, .nth = l->heard - 1};
 
 	(void)m;
 	if (len > s->chunk)
 		return -EINVAL;
-	if (s->fault.err || !l->up || !l->heard || !peer_flow_may_send(&l->flow, false))
+	if (s->fault.err || !l->up || !l->heard)
 		return -EAGAIN;
-	if (off > l->target.len || len > l->target.len - off) {
+	if (off > l->target_len || len > l->target_len - off) {
 		peer_fault_set(&s->fault, EPROTO, (int)l->rank,
 			       "rank %u announced %llu bytes, too few", l->rank,
-			       (unsigned long long)l->target.len);
+			       (unsigned long long)l->target_len);
 		return -EAGAIN;
 	}
-	if (!l->no_vm && l->pid && !vm_write(l, src, len, off)) {
-		publish(l, &d);
-		return 0;
-	}
-	/* Not allowed here, or its place is not writable: that will be its fault. */
-	l->no_vm = true;
-	d.kind = SHM_COPY;
 	return stage(s, l, src, &d);
 }
 
@@ -281,7 +255,7 @@ static bool shm_next(struct peer_port *p, uint32_t link, struct peer_chunk *c)
 	if (!peer_flow_next(&l->flow, &slot, &len))
 		return false;
 	c->len = len;
-	c->data = slot < 0 || l->placed[l->flow.taken % PEER_FLOW_WINDOW]
+	c->data = l->placed[l->flow.taken % PEER_FLOW_WINDOW]
 			  ? NULL
 			  : l->slots_in + (size_t)slot * s->chunk;
 	return true;

@@ -16,7 +16,6 @@
 #define PEER_SHM_H
 
 #include <stdatomic.h>
-#include <sys/types.h>
 
 #include "peer/net/fault.h"
 #include "peer/net/flow.h"
@@ -46,12 +45,11 @@ struct shm_hello {
 };
 
 /**
- * enum shm_kind - kinds of chunks
- * @SHM_STAGED: in the next slot.
- * @SHM_DIRECT: in its place already.
- * @SHM_COPY:   in the next slot; its receiver puts it into its place.
+ * enum shm_kind - kinds of chunks; all are in the next slot
+ * @SHM_STAGED: it stays there.
+ * @SHM_COPY:   its receiver puts it into its place.
  */
-enum shm_kind { SHM_STAGED = 1, SHM_DIRECT = 2, SHM_COPY = 3 };
+enum shm_kind { SHM_STAGED = 1, SHM_COPY = 2 };
 
 /** struct shm_desc - a chunk; @off and @nth, the announcement, are of SHM_COPY */
 struct shm_desc {
@@ -62,14 +60,10 @@ struct shm_desc {
 	uint64_t off;
 };
 
-struct shm_note {
-	uint64_t addr;
-	uint64_t len;
-};
-
 /**
  * struct shm_side - all that one end tells the other
- * @head:   chunks issued. @notes_head: announcements made.
+ * @head:   chunks issued. @notes_head: announcements made; @notes: their lengths, for
+ *          nobody else needs to know where.
  * @tail:   chunks of the other end that were given back.
  * @closed: this end has closed.
  * @asleep: this end waits for its descriptor; whoever clears it writes there.
@@ -80,34 +74,33 @@ struct shm_side {
 	_Atomic uint32_t closed;
 	_Alignas(64) _Atomic uint32_t tail;
 	_Alignas(64) _Atomic uint32_t asleep;
-	_Alignas(64) struct shm_note notes[SHM_NOTES];
+	_Alignas(64) uint64_t notes[SHM_NOTES];
 	struct shm_desc desc[PEER_FLOW_WINDOW];
 };
 
 /**
  * struct shm_link - the way to one peer
  * @known: connect() took its blob. @up: both ends share memory.
- * @sock:  or -1. @kick: the peer's eventfd, or -1. @pid: the peer's, or 0: not visible.
- * @no_vm: the kernel does not let us write to its memory.
+ * @sock:  or -1. @kick: the peer's eventfd, or -1.
  * @token: from its blob.
- * @seen:  chunks of the peer that were taken from its side. @slots_seen: in slots.
+ * @seen:  chunks of the peer that were taken from its side.
  * @placed: bit of each chunk: it was put into its place.
- * @notes: announcements made; @note: the last. @heard, @target: those of the peer.
+ * @notes: announcements made; @place: of the last. @heard, @target_len: of the peer's.
  */
 struct shm_link {
 	uint32_t rank;
-	bool known, up, no_vm;
+	bool known, up;
 	int sock, kick;
-	pid_t pid;
 	uint8_t token[SHM_TOKEN];
 	void *area;
 	struct shm_side *mine, *theirs;
 	uint8_t *slots_out, *slots_in;
 	struct peer_flow flow;
-	uint32_t seen, slots_seen;
+	uint32_t seen;
 	bool placed[PEER_FLOW_WINDOW];
 	uint32_t notes, heard;
-	struct shm_note note, target;
+	uint8_t *place;
+	uint64_t place_len, target_len;
 };
 
 struct shm_port {

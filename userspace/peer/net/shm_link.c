@@ -33,29 +33,25 @@ bool shm_link_waits(const struct shm_link *l)
 /* A chunk that its receiver has to put into its place. */
 static int take_copy(struct shm_port *s, struct shm_link *l, const struct shm_desc *d)
 {
-	if (!l->notes || d->nth != l->notes - 1 || d->off > l->note.len ||
-	    d->len > l->note.len - d->off)
+	if (!l->notes || d->nth != l->notes - 1 || d->off > l->place_len ||
+	    d->len > l->place_len - d->off)
 		return -EPROTO;
-	memcpy((uint8_t *)(uintptr_t)l->note.addr + d->off,
-	       l->slots_in + (size_t)(l->slots_seen % s->slots) * s->chunk, d->len);
+	memcpy(l->place + d->off, l->slots_in + (size_t)(l->seen % s->slots) * s->chunk, d->len);
 	return 0;
 }
 
 static int take_chunk(struct shm_port *s, struct shm_link *l, const struct shm_desc *d)
 {
-	bool staged = d->kind != SHM_DIRECT;
 	int err = 0;
 
-	if (d->kind < SHM_STAGED || d->kind > SHM_COPY || (!staged && !l->notes) ||
-	    d->len > s->chunk)
+	if (d->kind < SHM_STAGED || d->kind > SHM_COPY || d->len > s->chunk)
 		return -EPROTO;
 	if (d->kind == SHM_COPY)
 		err = take_copy(s, l, d);
 	if (err)
 		return err;
 	l->placed[l->seen % PEER_FLOW_WINDOW] = d->kind == SHM_COPY;
-	l->slots_seen += staged;
-	return peer_flow_arrived(&l->flow, (uint16_t)l->seen, staged, d->len);
+	return peer_flow_arrived(&l->flow, (uint16_t)l->seen, true, d->len);
 }
 
 static int take_chunks(struct shm_port *s, struct shm_link *l)
@@ -87,7 +83,7 @@ static int take_notes(struct shm_link *l)
 	if (n > SHM_NOTES)
 		return -EPROTO;
 	l->heard += n;
-	memcpy(&l->target, &l->theirs->notes[(l->heard - 1) % SHM_NOTES], sizeof(l->target));
+	l->target_len = l->theirs->notes[(l->heard - 1) % SHM_NOTES];
 	return (int)n;
 }
 

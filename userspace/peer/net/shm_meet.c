@@ -39,15 +39,12 @@ static int meet_watch(struct shm_port *s, int fd, uint32_t what)
 }
 
 /* Whether the process at the other end is this user's. */
-static bool meet_own(int sock, pid_t *pid)
+static bool meet_own(int sock)
 {
 	struct ucred cred;
 	socklen_t len = sizeof(cred);
 
-	if (getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &cred, &len) || cred.uid != geteuid())
-		return false;
-	*pid = cred.pid;
-	return true;
+	return !getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &cred, &len) && cred.uid == geteuid();
 }
 
 static void meet_path(const struct shm_port *s, uint32_t rank, struct sockaddr_un *a)
@@ -242,7 +239,7 @@ static int meet_go(struct shm_port *s, uint32_t link)
 	l->sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (l->sock < 0 || connect(l->sock, (struct sockaddr *)&a, sizeof(a)))
 		return -errno;
-	if (!meet_own(l->sock, &l->pid))
+	if (!meet_own(l->sock))
 		return -EPERM;
 	fds[0] = meet_memory(s->area_len);
 	if (fds[0] < 0)
@@ -268,13 +265,12 @@ int shm_meet_connect(struct shm_port *s, uint32_t link)
 /* A new connection waits to say who it is; the oldest of too many makes room. */
 static void meet_accept(struct shm_port *s)
 {
-	pid_t pid;
 	int *place = &s->pending[s->next_pending];
 	int sock = accept4(s->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
 	if (sock < 0)
 		return;
-	if (!meet_own(sock, &pid) || meet_watch(s, sock, EV_PENDING)) {
+	if (!meet_own(sock) || meet_watch(s, sock, EV_PENDING)) {
 		close(sock);
 		return;
 	}
@@ -324,8 +320,7 @@ static int meet_hello(struct shm_port *s, int sock)
 		return n == 0;
 	l = meet_expected(s, &h, &link);
 	e.data.u32 = link;
-	if (!l || !meet_own(sock, &l->pid) || !meet_memory_ok(fds[0], s->area_len) ||
-	    meet_map(s, l, fds[0], false)) {
+	if (!l || !meet_memory_ok(fds[0], s->area_len) || meet_map(s, l, fds[0], false)) {
 		close(fds[0]);
 		close(fds[1]);
 		return 0;
