@@ -91,7 +91,7 @@ devices_of()
 # an unfinished checksum does not survive user space or XDP.
 offloads()
 {
-	local off= gro=on
+	local off='' gro=on
 
 	# Merged packets are too long to be held; without daemons no XDP sends.
 	[[ ! $delay || ! $plain ]] || gro=off
