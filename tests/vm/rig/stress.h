@@ -35,7 +35,7 @@ void chance_bytes(void *to, size_t len);
  * struct stress - shared by all processes
  * @seed:    seed of the run; process i starts with a seed made of it and i.
  * @seconds: duration, until stress_over(). A busy machine continues until each
- *	     counter has reached its @floor, or for four times as long.
+ *	     counter has reached its @floor, or for three minutes more.
  * @nproc:   number of processes.
  * @dead:    a process was killed by a signal, or hangs.
  * @count:   counters of the test.

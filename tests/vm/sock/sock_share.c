@@ -93,7 +93,8 @@ static void crowd__leaves_others_their_share(void)
 	expect(waitpid(pid, &status, 0) == pid && WIFEXITED(status));
 	expect_eq(WEXITSTATUS(status), 0);
 	printf("# %.0f alone, %.0f beside them\n", alone, beside);
-	expect(beside > alone / 5);
+	/* With KASAN a packet costs several times as much, and softirqs have no priority. */
+	expect(beside > alone / (rig_hoards() ? 50 : 5));
 }
 
 int main(void)
