@@ -68,12 +68,12 @@ FUZZ_LIB := tests/fuzz/fuzz_lib.c \
 
 $(call fuzz-program,lib,$(FUZZ_LIB),$(sort $(KERNELS_OBJS) $(NM_OBJS)) -Wl$(comma)--wrap=clock_gettime -lpthread -lm)
 
-FUZZ_ATTACH := tests/fuzz/fuzz_attach.c \
+FUZZ_ATTACH := tests/fuzz/fuzz_attach.c tests/fuzz/sockets_double.c \
 	$(addprefix userspace/daemon/attach/,place.c reflex.c worker_tell.c) \
 	userspace/daemon/tree/secret.c \
 	userspace/base/name.c $(BASE_LIBTRIB_SRC)
 
-$(call fuzz-program,attach,$(FUZZ_ATTACH),)
+$(call fuzz-program,attach,$(FUZZ_ATTACH),$(addprefix -Wl$(comma)--wrap=,close poll recv sendmsg))
 
 $(call fuzz-program,ndn,tests/fuzz/fuzz_ndn.c $(wildcard userspace/ndn/packet/*.c),-lsodium)
 
