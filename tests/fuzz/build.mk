@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Fuzzers. They are built by clang, whose libFuzzer drives them, whatever CC is.
+# Comparisons are not traced: the corpora and dictionaries cover the same without it,
+# and it costs a quarter to three quarters of the executions.
 FUZZ_CFLAGS := -std=gnu11 $(WARN) -O2 -g $(CPPFLAGS_ALL) -fsanitize=fuzzer \
-	-fno-omit-frame-pointer
+	-fno-sanitize-coverage=trace-cmp -fno-omit-frame-pointer
 
 FUZZ_XDP := $(wildcard tests/fuzz/xdp/*.c tests/model/*.c)
 
@@ -16,11 +18,9 @@ CHECK_BINS += build/fuzz-xdp
 CHECK_TESTS += tests/fuzz/xdp/xdp.t
 
 # Parsers in user space: theirs is the code under test, so with sanitizers. Each
-# source is compiled once for all of them. Comparisons are not traced: the corpora and
-# dictionaries cover the same without it, and it costs half to three quarters of the
-# executions.
+# source is compiled once for all of them.
 FUZZ_SAN_CFLAGS := $(filter-out -Werror,$(FUZZ_CFLAGS)) -O1 \
-	-fsanitize=address,undefined -fno-sanitize-coverage=trace-cmp -fno-sanitize-recover=undefined \
+	-fsanitize=address,undefined -fno-sanitize-recover=undefined \
 	-I/usr/include/libnl3 $(shell pkg-config --cflags jansson 2>/dev/null)
 FUZZ_OBJ := build/fuzz-obj
 
@@ -33,7 +33,8 @@ $(FUZZ_OBJ)/userspace/daemon/netlink/nl_policy.o: $(B)/gen/nl_tables.h
 -include $(shell find $(FUZZ_OBJ) -name '*.d' 2>/dev/null)
 
 # fuzz-program NAME,SOURCES,FLAGS: links a fuzzer. FLAGS may name objects of others.
-fuzz-program = $(eval build/fuzz-$1: $(patsubst %.c,$(FUZZ_OBJ)/%.o,$2) $(filter %.o,$3) ; \
+fuzz-program = $(eval build/fuzz-$1: $(patsubst %.c,$(FUZZ_OBJ)/%.o,tests/fuzz/sanitize.c $2) \
+	$(filter %.o,$3) ; \
 	$(CLANG) $(FUZZ_SAN_CFLAGS) -o $$@ $$^ $(filter-out %.o,$3))
 
 $(call fuzz-program,ticket,tests/fuzz/fuzz_ticket.c userspace/lib/place/ticket.c $(BASE_LIBTRIB_SRC),)
@@ -67,12 +68,12 @@ FUZZ_LIB := tests/fuzz/fuzz_lib.c \
 
 $(call fuzz-program,lib,$(FUZZ_LIB),$(sort $(KERNELS_OBJS) $(NM_OBJS)) -Wl$(comma)--wrap=clock_gettime -lpthread -lm)
 
-FUZZ_ATTACH := tests/fuzz/fuzz_attach.c \
+FUZZ_ATTACH := tests/fuzz/fuzz_attach.c tests/fuzz/sockets_double.c \
 	$(addprefix userspace/daemon/attach/,place.c reflex.c worker_tell.c) \
 	userspace/daemon/tree/secret.c \
 	userspace/base/name.c $(BASE_LIBTRIB_SRC)
 
-$(call fuzz-program,attach,$(FUZZ_ATTACH),)
+$(call fuzz-program,attach,$(FUZZ_ATTACH),$(addprefix -Wl$(comma)--wrap=,close poll recv sendmsg))
 
 $(call fuzz-program,ndn,tests/fuzz/fuzz_ndn.c $(wildcard userspace/ndn/packet/*.c),-lsodium)
 

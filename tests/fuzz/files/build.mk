@@ -8,7 +8,8 @@ $(FUZZ_OBJ)/fuzz-reads-%.o: tests/fuzz/files/fuzz_plan.c
 	$(CLANG) $(FUZZ_SAN_CFLAGS) -DFUZZ_READS=$* -MMD -MP -c -o $@ $<
 
 $(call fuzz-program,topology,$(FUZZ_PLAN_SRC),$(FUZZ_OBJ)/fuzz-reads-0.o $(PLAN_LIBS))
-$(call fuzz-program,jobs,$(FUZZ_PLAN_SRC),$(FUZZ_OBJ)/fuzz-reads-1.o $(PLAN_LIBS))
+$(call fuzz-program,jobs,$(FUZZ_PLAN_SRC) tests/fuzz/files/early_fork.c,$(FUZZ_OBJ)/fuzz-reads-1.o \
+	$(PLAN_LIBS) $(addprefix -Wl$(comma)--wrap=,fork socketpair waitpid))
 $(call fuzz-program,plan,$(FUZZ_PLAN_SRC),$(FUZZ_OBJ)/fuzz-reads-2.o $(PLAN_LIBS))
 
 FUZZ_APPLY := tests/fuzz/files/fuzz_apply.c tests/fuzz/files/mutate.c \

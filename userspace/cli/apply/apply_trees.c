@@ -68,28 +68,26 @@ static bool is_there(struct apply *a, const char *job, uint32_t plan, uint32_t t
 	return true;
 }
 
-/* Match the plan's trees with live ones; false if one is missing. */
-static bool find_trees(struct apply *a, const char *job, struct apply_ids *ids, const uint8_t *live)
+/* Match the plan's trees with @nlive live ones; false if one is missing. */
+static bool find_trees(struct apply *a, const char *job, struct apply_ids *ids,
+		       const uint32_t *live, size_t nlive)
 {
-	uint8_t *used = calloc(1, IDS);
-	size_t i, left = 0;
-	uint32_t id;
-	bool all = used != NULL;
+	bool *used = calloc(nlive + 1, sizeof(*used));
+	bool all = used && nlive == ids->n;
+	size_t i, k;
 
 	for (i = 0; all && i < ids->n; i++) {
-		for (id = 1; id < IDS; id++)
-			if (live[id] && !used[id] && is_there(a, job, ids->plan[i], id))
+		for (k = 0; k < nlive; k++)
+			if (!used[k] && is_there(a, job, ids->plan[i], live[k]))
 				break;
-		all = id < IDS;
+		all = k < nlive;
 		if (all) {
-			used[id] = 1;
-			ids->there[i] = id;
+			used[k] = true;
+			ids->there[i] = live[k];
 		}
 	}
-	for (id = 1; all && id < IDS; id++)
-		left += live[id] && !used[id];
 	free(used);
-	return all && !left;
+	return all;
 }
 
 static bool choose_ids(struct apply_ids *ids, uint8_t *taken)
@@ -112,20 +110,54 @@ static bool choose_ids(struct apply_ids *ids, uint8_t *taken)
 	return true;
 }
 
-static void mark_ids(struct apply *a, const char *job, uint8_t *plan, uint8_t *live, uint8_t *taken)
+static const json_t *trees_of(const struct apply_host *h, bool live)
+{
+	return json_object_get(live ? h->look : h->plan, "trees");
+}
+
+static int by_number(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/*
+ * List the trees of @job, each once and ascending: the plan's, or (@live) those that new
+ * workers get. Return: how many; *@out is the caller's, and NULL without memory.
+ */
+static size_t list_ids(struct apply *a, const char *job, bool live, uint32_t **out)
+{
+	size_t i, k, n = 0, room = 1;
+	const json_t *t;
+
+	for (i = 0; i < a->nhost; i++)
+		room += json_array_size(trees_of(&a->host[i], live));
+	*out = calloc(room, sizeof(**out));
+	for (i = 0; *out && i < a->nhost; i++)
+		json_array_foreach(trees_of(&a->host[i], live), k, t) {
+			uint32_t id = jnum(t, "id") % IDS;
+
+			if (id && !strcmp(jstr(t, "job"), job) && !(live && jbool(t, "held")))
+				(*out)[n++] = id;
+		}
+	if (!n)
+		return 0;
+	qsort(*out, n, sizeof(**out), by_number);
+	for (i = k = 1; i < n; i++)
+		if ((*out)[i] != (*out)[k - 1])
+			(*out)[k++] = (*out)[i];
+	return k;
+}
+
+static void mark_taken(struct apply *a, uint8_t *taken)
 {
 	const json_t *t;
 	size_t i, k;
 
 	for (i = 0; i < a->nhost; i++) {
-		json_array_foreach(json_object_get(a->host[i].plan, "trees"), k, t)
-			if (!strcmp(jstr(t, "job"), job))
-				plan[jnum(t, "id") % IDS] = 1;
-		json_array_foreach(json_object_get(a->host[i].look, "trees"), k, t) {
+		json_array_foreach(trees_of(&a->host[i], true), k, t)
 			taken[jnum(t, "id") % IDS] = 1;
-			if (!strcmp(jstr(t, "job"), job) && !jbool(t, "held"))
-				live[jnum(t, "id") % IDS] = 1;
-		}
 		apply_ps_mark(&a->host[i], taken);
 		/* Numbers chosen for other jobs of the plan. */
 		json_array_foreach(a->host[i].load, k, t) {
@@ -204,45 +236,43 @@ static void replace_on(struct apply_host *h, const char *job, const struct apply
 /* Two relays of a tree with the same number would both add the same packets. */
 static void check_numbers(struct apply *a, const char *job, uint32_t id)
 {
-	const struct apply_host **by = calloc(IDS, sizeof(*by));
-	const json_t *t;
-	uint64_t number;
-	size_t i;
+	uint32_t *number = calloc(a->nhost, sizeof(*number));
+	size_t i, k;
 
-	for (i = 0; by && i < a->nhost; i++) {
-		t = plan_tree(&a->host[i], id, job);
-		number = jnum(t, "relay") % IDS;
-		if (!number)
+	for (i = 0; number && i < a->nhost; i++) {
+		number[i] = jnum(plan_tree(&a->host[i], id, job), "relay") % IDS;
+		if (!number[i])
 			continue;
-		if (by[number])
+		for (k = i; k-- && number[k] != number[i];)
+			;
+		if (k < i)
 			apply_refuse(&a->host[i],
-				     "tree %u: is relay %llu, as %s is: their pools overlap", id,
-				     (unsigned long long)number, by[number]->name);
-		by[number] = &a->host[i];
+				     "tree %u: is relay %u, as %s is: their pools overlap", id,
+				     number[i], a->host[k].name);
 	}
-	free(by);
+	free(number);
 }
 
 void apply_diff_trees(struct apply *a, const char *job, const struct trib_key *key)
 {
-	uint8_t *marks = calloc(3, IDS);
-	struct apply_ids ids = {calloc(IDS, 4), calloc(IDS, 4), 0};
-	uint32_t id;
-	size_t i;
+	uint8_t *taken = calloc(1, IDS);
+	struct apply_ids ids = {0};
+	uint32_t *live = NULL;
+	size_t i, nlive;
 
-	if (!marks || !ids.plan || !ids.there) {
+	ids.n = list_ids(a, job, false, &ids.plan);
+	nlive = list_ids(a, job, true, &live);
+	ids.there = calloc(ids.n + 1, sizeof(*ids.there));
+	if (!taken || !live || !ids.plan || !ids.there) {
 		apply_refuse(&a->host[0], "out of memory");
 		goto out;
 	}
-	mark_ids(a, job, marks, marks + IDS, marks + 2 * IDS);
-	for (id = 1; id < IDS; id++)
-		if (marks[id]) {
-			check_numbers(a, job, id);
-			ids.plan[ids.n++] = id;
-		}
-	if (find_trees(a, job, &ids, marks + IDS))
+	for (i = 0; i < ids.n; i++)
+		check_numbers(a, job, ids.plan[i]);
+	if (find_trees(a, job, &ids, live, nlive))
 		goto out;
-	if (!choose_ids(&ids, marks + 2 * IDS)) {
+	mark_taken(a, taken);
+	if (!choose_ids(&ids, taken)) {
 		apply_refuse(&a->host[0], "no %zu numbers of trees are free", ids.n);
 		goto out;
 	}
@@ -251,7 +281,8 @@ void apply_diff_trees(struct apply *a, const char *job, const struct trib_key *k
 		apply_ps_load(a, &a->host[i], job, key, &ids);
 	}
 out:
-	free(marks);
+	free(taken);
+	free(live);
 	free(ids.plan);
 	free(ids.there);
 }

@@ -78,13 +78,16 @@ void ps_tree_free(struct ps_tree *t)
 
 void ps_free(struct ps *ps)
 {
-	while (ps->ntree)
-		ps_tree_free(ps->tree[--ps->ntree]);
+	while (ps->ntree) {
+		struct ps_tree *t = ps->tree[--ps->ntree];
+
+		ps->by_tree[t->number] = NULL;
+		ps_tree_free(t);
+	}
 	while (ps->njob) {
 		struct ps_job *j = ps->job[--ps->njob];
 
 		free(j->worker);
 		free(j);
 	}
-	memset(ps->by_tree, 0, sizeof(ps->by_tree));
 }

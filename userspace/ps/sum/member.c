@@ -43,7 +43,7 @@ struct ps_members {
 	uint32_t told;
 	uint32_t disk_epoch;
 	uint32_t coming;
-	struct ps_group group[GROUPS];
+	struct ps_group group[]; /* @ngroup */
 };
 
 static struct session *top(struct ps_members *m)
@@ -395,10 +395,10 @@ uint32_t ps_tick(struct ps *ps, uint64_t now_ms)
 
 int ps_members_new(struct ps_tree *t)
 {
-	struct ps_members *m = calloc(1, sizeof(*m));
+	unsigned int i, r, n, world = t->job->world, ngroup = (world + GROUP - 1) / GROUP;
+	struct ps_members *m = calloc(1, sizeof(*m) + ngroup * sizeof(*m->group));
 	uint16_t rank[GROUP], relay[GROUPS];
 	struct session_random random;
-	unsigned int i, r, n, world = t->job->world;
 
 	if (!m)
 		return -ENOMEM;
@@ -406,7 +406,7 @@ int ps_members_new(struct ps_tree *t)
 	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
 		return -EIO;
 	m->t = t;
-	m->ngroup = (world + GROUP - 1) / GROUP;
+	m->ngroup = ngroup;
 	for (i = 0; i < m->ngroup; i++) {
 		struct ps_group *g = &m->group[i];
 

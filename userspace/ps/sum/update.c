@@ -128,6 +128,7 @@ int ps_job_put(struct ps *ps, struct ps_job **slot, struct ps *from, char *why, 
 			continue;
 		}
 		from->tree[i] = from->tree[--from->ntree];
+		from->by_tree[t->number] = NULL;
 		t->ps = ps;
 		t->job = *slot;
 		ps->by_tree[t->number] = ps->tree[ps->ntree++] = t;
