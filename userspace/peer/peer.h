@@ -37,6 +37,8 @@ struct trib_peer;
  * @provider: of libfabric: "verbs;ofi_rxm", "verbs", "tcp;ofi_rxm", "shm"; NULL: best.
  * @intra: "allreduce", "reduce" or "none"; NULL: allreduce where several ranks share a
  *         machine.
+ * @gpu:   of this process: index, PCI address or "none"; the nearest to the first NIC
+ *         leads its machine. NULL: CUDA_VISIBLE_DEVICES, if that names one.
  * @exact: sums and averages of f32 have the bits that relays give, for any algorithm;
  *         @nval: values in a chunk of the job's packets; 0: 352.
  * @chunk: bytes that travel together.
@@ -51,6 +53,7 @@ struct trib_peer_conf {
 	const char *nics;
 	const char *provider;
 	const char *intra;
+	const char *gpu;
 	bool exact;
 	uint32_t nval;
 	size_t chunk;

@@ -74,6 +74,7 @@ static int peers_join(struct trib *t)
 		.nics = getenv("TRIB_PEER_NICS"),
 		.provider = getenv("TRIB_PEER_PROVIDER"),
 		.intra = getenv("TRIB_PEER_INTRA"),
+		.gpu = getenv("TRIB_PEER_GPU"),
 		.exact = exact && !strcmp(exact, "1"),
 		.nval = rep->nval,
 		.chunk = chunk ? strtoul(chunk, NULL, 10) : 0,

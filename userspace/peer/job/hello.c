@@ -27,6 +27,7 @@ struct peer_hello {
 	uint32_t alg;
 	uint32_t intra;
 	uint32_t reserved;
+	struct peer_leader_proc proc;
 	uint64_t chunk;
 	char shape[32];
 };
@@ -149,6 +150,10 @@ int peer_agreed_begin(struct peer_agreed *a, const struct trib_peer_conf *conf,
 		rc = parse_intra(a, conf->intra, error);
 	if (!rc)
 		rc = find_nics(a, conf, error);
+	if (!rc && peer_leader_self(conf->gpu, &a->self))
+		rc = peer_error(error, TRIB_PEER_ARGUMENT, -EINVAL, -1,
+				"GPU %.40s is not in this machine: trib topo show lists them",
+				conf->gpu);
 	if (rc)
 		return rc;
 	snprintf(a->shape_text, sizeof(a->shape_text), "%s", conf->shape ? conf->shape : "");
@@ -161,6 +166,7 @@ int peer_agreed_begin(struct peer_agreed *a, const struct trib_peer_conf *conf,
 	h->alg = a->alg;
 	h->intra = a->intra;
 	h->chunk = conf->chunk;
+	h->proc = a->self;
 	memcpy(h->shape, a->shape_text, sizeof(h->shape));
 	read_machine(h->machine, sizeof(h->machine));
 	*hello = h;
@@ -200,16 +206,18 @@ static const uint8_t *machine_of(const void *hello)
 	return ((const struct peer_hello *)hello)->machine;
 }
 
-/* Number the machines in the order of their lowest ranks, which lead them. */
+/* Number the machines in the order of their lowest ranks. */
 static int find_machines(struct peer_agreed *a, const void **all, uint32_t world)
 {
 	uint32_t r, m;
 
 	a->machine = calloc(world, sizeof(*a->machine));
 	a->leader = calloc(world, sizeof(*a->leader));
-	if (!a->machine || !a->leader)
+	a->proc = calloc(world, sizeof(*a->proc));
+	if (!a->machine || !a->leader || !a->proc)
 		return -ENOMEM;
 	for (r = 0; r < world; r++) {
+		a->proc[r] = ((const struct peer_hello *)all[r])->proc;
 		for (m = 0; m < a->machines; m++)
 			if (!memcmp(machine_of(all[a->leader[m]]), machine_of(all[r]),
 				    sizeof(((struct peer_hello *)0)->machine)))
@@ -339,6 +347,44 @@ int peer_hello_agree(struct peer_agreed *a, const void **all, const size_t *lens
 	if (find_machines(a, all, world))
 		return peer_error(error, TRIB_PEER_SYSTEM, -ENOMEM, -1, "out of memory");
 	name_memory(a, own.machine);
+	a->world = world;
+	return 0;
+}
+
+uint32_t peer_agreed_leader(struct peer_agreed *a, uint32_t rank)
+{
+	struct peer_leader_proc proc[PEER_WORLD_MAX];
+	uint32_t ranks[PEER_WORLD_MAX], r;
+	unsigned int n = 0;
+
+	for (r = 0; r < a->world; r++)
+		if (a->machine[r] == a->machine[rank]) {
+			proc[n] = a->proc[r];
+			ranks[n++] = r;
+		}
+	if (n == 1 || a->intra == PEER_INTRA_NONE)
+		return rank;
+	return ranks[peer_leader_find(a->nnic ? a->nic[0] : NULL, proc, n, a->why_leader,
+				      sizeof(a->why_leader))];
+}
+
+int peer_agreed_lead(struct peer_agreed *a, const void **all, const size_t *lens, uint32_t world,
+		     struct trib_peer_error *error)
+{
+	uint32_t m, leader;
+
+	/* The lowest rank of each machine speaks for it. */
+	for (m = 0; m < a->machines; m++) {
+		if (lens[a->leader[m]] != sizeof(leader))
+			return peer_error(error, TRIB_PEER_SYSTEM, -EPROTO, (int)a->leader[m],
+					  "rank %u names no leader", a->leader[m]);
+		memcpy(&leader, all[a->leader[m]], sizeof(leader));
+		if (leader >= world || a->machine[leader] != m)
+			return peer_error(error, TRIB_PEER_SYSTEM, -EPROTO, (int)a->leader[m],
+					  "rank %u names a leader of another machine",
+					  a->leader[m]);
+		a->leader[m] = leader;
+	}
 	if (a->alg != PEER_ALG_AUTO)
 		return one_shape(a, world, error);
 	all_shapes(a, world);
@@ -347,6 +393,7 @@ int peer_hello_agree(struct peer_agreed *a, const void **all, const size_t *lens
 
 void peer_agreed_free(struct peer_agreed *a)
 {
+	free(a->proc);
 	free(a->machine);
 	free(a->leader);
 }

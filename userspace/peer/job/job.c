@@ -122,6 +122,12 @@ static int agree(struct trib_peer *p, const void **all, const size_t *lens,
 	return peer_hello_agree(&p->agreed, all, lens, p->world, p->rank, error);
 }
 
+static int lead(struct trib_peer *p, const void **all, const size_t *lens,
+		struct trib_peer_error *error)
+{
+	return peer_agreed_lead(&p->agreed, all, lens, p->world, error);
+}
+
 static int connect_crew(struct trib_peer *p, const void **all, const size_t *lens,
 			struct trib_peer_error *error)
 {
@@ -245,6 +251,7 @@ static int peer_open(struct trib_peer **out, const struct trib_peer_conf *conf,
 {
 	struct trib_peer *p = calloc(1, sizeof(*p));
 	struct peer_hello *hello = NULL;
+	uint32_t leader;
 	size_t len;
 	int rc;
 
@@ -259,6 +266,10 @@ static int peer_open(struct trib_peer **out, const struct trib_peer_conf *conf,
 	if (!rc)
 		rc = swap(p, hello, len, agree, error);
 	free(hello);
+	if (!rc) {
+		leader = peer_agreed_leader(&p->agreed, p->rank);
+		rc = swap(p, &leader, sizeof(leader), lead, error);
+	}
 	if (!rc)
 		rc = make_crew(p, conf, error);
 	if (!rc)

@@ -67,5 +67,7 @@ void peer_agreed_describe(struct peer_agreed *a, char *buf, size_t room)
 	for (i = 0; i < a->nnic && at < room; i++)
 		at += (size_t)snprintf(buf + at, room - at, "%s%s", i ? "," : "; NICs ", a->nic[i]);
 	if (a->provider && at < room)
-		snprintf(buf + at, room - at, "; %s", a->provider);
+		at += (size_t)snprintf(buf + at, room - at, "; %s", a->provider);
+	if (a->why_leader[0] && at < room)
+		snprintf(buf + at, room - at, "; %s", a->why_leader);
 }

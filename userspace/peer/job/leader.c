@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* See leader.h. */
+#include "leader.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <ifaddrs.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "peer/topo/topo.h"
+
+#define PROCS_MAX 1024
+
+static bool is_number(const char *s, int32_t *out)
+{
+	uint64_t v;
+
+	if (text_number(s, 0, PEER_TOPO_MAX - 1, &v))
+		return false;
+	*out = (int32_t)v;
+	return true;
+}
+
+int peer_leader_self(const char *gpu, struct peer_leader_proc *out)
+{
+	const char *visible = getenv("CUDA_VISIBLE_DEVICES");
+	struct peer_topo_conf conf = {0};
+	struct peer_topo *t;
+	char why[160];
+
+	*out = (struct peer_leader_proc){-1, -1};
+	if (!gpu || !*gpu) {
+		if (visible)
+			(void)is_number(visible, &out->gpu);
+		return 0;
+	}
+	if (!strcmp(gpu, "none") || is_number(gpu, &out->gpu))
+		return 0;
+	if (peer_topo_open(&t, &conf, why, sizeof(why)))
+		return -EINVAL;
+	out->gpu = peer_topo_find_gpu(t, gpu);
+	peer_topo_close(t);
+	return out->gpu < 0 ? -EINVAL : 0;
+}
+
+static bool has_address(const struct ifaddrs *i, const char *nic)
+{
+	char text[INET6_ADDRSTRLEN];
+	const void *a;
+
+	if (!i->ifa_addr)
+		return false;
+	if (i->ifa_addr->sa_family == AF_INET)
+		a = &((const struct sockaddr_in *)i->ifa_addr)->sin_addr;
+	else if (i->ifa_addr->sa_family == AF_INET6)
+		a = &((const struct sockaddr_in6 *)i->ifa_addr)->sin6_addr;
+	else
+		return false;
+	return inet_ntop(i->ifa_addr->sa_family, a, text, sizeof(text)) && !strcmp(text, nic);
+}
+
+/* The device of an address; @nic itself if it is none of this host. */
+static void device_of(const char *nic, char *out, size_t room)
+{
+	struct ifaddrs *all, *i;
+
+	snprintf(out, room, "%s", nic);
+	if (getifaddrs(&all))
+		return;
+	for (i = all; i; i = i->ifa_next)
+		if (has_address(i, nic))
+			snprintf(out, room, "%s", i->ifa_name);
+	freeifaddrs(all);
+}
+
+static unsigned int ask(const struct peer_topo *t, const char *nic,
+			const struct peer_leader_proc *proc, unsigned int n, char *why, size_t room)
+{
+	struct peer_topo_proc procs[PROCS_MAX];
+	struct peer_topo_leader l;
+	char device[64];
+	unsigned int i;
+	int found;
+
+	device_of(nic, device, sizeof(device));
+	found = peer_topo_find_nic(t, device);
+	if (found < 0) {
+		snprintf(why, room, "the first rank leads: %s is no device on a bus", device);
+		return 0;
+	}
+	for (i = 0; i < n; i++)
+		procs[i] = (struct peer_topo_proc){proc[i].gpu, proc[i].node};
+	if (peer_topo_leader(t, (unsigned int)found, procs, n, &l)) {
+		snprintf(why, room, "the first rank leads: a rank names a GPU that is not here");
+		return 0;
+	}
+	snprintf(why, room, "%s", l.reason);
+	return l.proc < n ? l.proc : 0;
+}
+
+unsigned int peer_leader_find(const char *nic, const struct peer_leader_proc *proc, unsigned int n,
+			      char *why, size_t room)
+{
+	struct peer_topo_conf conf = {0};
+	struct peer_topo *t;
+	char error[160];
+	unsigned int leader;
+
+	if (!nic || n > PROCS_MAX) {
+		snprintf(why, room, "the first rank leads: no NIC is named");
+		return 0;
+	}
+	if (peer_topo_open(&t, &conf, error, sizeof(error))) {
+		snprintf(why, room, "the first rank leads: %s", error);
+		return 0;
+	}
+	leader = ask(t, nic, proc, n, why, room);
+	peer_topo_close(t);
+	return leader;
+}
