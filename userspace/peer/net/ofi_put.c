@@ -40,7 +40,11 @@ int ofi_put(struct ofi_port *o, uint32_t link, const struct peer_mem *m, const v
 	op->link = link;
 	op->small = small;
 	if (small) {
-		src = memcpy(o->small + (size_t)(op - o->ops) * OFI_SMALL, src, len);
+		uint8_t *copy = o->small + (size_t)(op - o->ops) * OFI_SMALL;
+
+		if (len)
+			memcpy(copy, src, len);
+		src = copy;
 		m = o->small_mem;
 	}
 	err = fi_writedata(l->ep, src, len, m->desc, data, l->addr, addr, key, op);

@@ -315,7 +315,8 @@ int peer_walk_begin(struct peer_walk *w, const struct peer_path *path, const str
 	rc = make_room(w, path->lane->nop, path->nlink);
 	if (rc)
 		return rc;
-	memset(w->done, 0, path->lane->nop * sizeof(*w->done));
+	for (i = 0; i < path->lane->nop; i++)
+		w->done[i] = 0;
 	for (i = 0; i < path->nlink; i++) {
 		w->send[i] = (struct peer_spot){.op = path->send[i]};
 		w->recv[i] = (struct peer_spot){.op = path->recv[i]};
