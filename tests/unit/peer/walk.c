@@ -208,6 +208,15 @@ static bool run_all(struct ranks *j, struct calls *c)
 	return !left;
 }
 
+/* Release what walks hold that did not end. */
+static void end_all(struct ranks *j, struct calls *c)
+{
+	for (uint32_t r = 0; r < j->shape.world; r++)
+		for (uint32_t lane = 0; lane < PEER_LANES_MAX; lane++)
+			if (c->begun[r][lane] && !c->over[r][lane])
+				peer_walk_end(c->walk[r][lane]);
+}
+
 /* Run the tasks, and go on to those that follow them. Return: whether all ended well. */
 static bool one_task_each(struct ranks *j, struct calls *c)
 {
@@ -221,6 +230,7 @@ static bool one_task_each(struct ranks *j, struct calls *c)
 	memset(c->begun, 0, sizeof(c->begun));
 	memset(c->over, 0, sizeof(c->over));
 	good = run_all(j, c);
+	end_all(j, c);
 	for (r = 0; r < j->shape.world; r++) {
 		then = c->task[r]->then;
 		peer_task_finish(c->task[r]);

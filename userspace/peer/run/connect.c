@@ -4,7 +4,7 @@
  * them.
  *
  * A blob is a list of entries, each { lane, nic, 0, 0, length (4 bytes, big-endian),
- * the port's own blob }.
+ * the port's own blob, zeros up to a multiple of 8 bytes }.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -15,6 +15,11 @@
 #include "error.h"
 
 #define ENTRY_HEAD 8
+
+static size_t padded(size_t len)
+{
+	return (len + 7) & ~(size_t)7;
+}
 
 /* The port of @w for @nic, or the next free number. */
 static uint32_t port_of(const struct peer_worker *w, uint8_t nic)
@@ -178,7 +183,7 @@ void *peer_crew_blob(struct peer_crew *c, size_t *len)
 
 	for (w = c->worker; w < c->worker + c->nworker; w++)
 		for (i = 0; i < w->nuse; i++) {
-			more = realloc(buf, n + ENTRY_HEAD + PEER_BLOB_MAX);
+			more = realloc(buf, n + ENTRY_HEAD + PEER_BLOB_MAX + 8);
 			if (!more) {
 				free(buf);
 				return NULL;
@@ -190,7 +195,8 @@ void *peer_crew_blob(struct peer_crew *c, size_t *len)
 			buf[n] = (uint8_t)w->lane;
 			buf[n + 1] = w->nic[i];
 			put32(buf + n + 4, (uint32_t)got);
-			n += ENTRY_HEAD + got;
+			memset(buf + n + ENTRY_HEAD + got, 0, padded(got) - got);
+			n += ENTRY_HEAD + padded(got);
 		}
 	*len = n;
 	return buf ? buf : calloc(1, 1);
@@ -204,11 +210,11 @@ static const uint8_t *find_entry(const uint8_t *blob, size_t len, unsigned int l
 
 	while (len - at >= ENTRY_HEAD) {
 		*n = get32(blob + at + 4);
-		if (*n > len - at - ENTRY_HEAD)
+		if (*n > PEER_BLOB_MAX || padded(*n) > len - at - ENTRY_HEAD)
 			return NULL;
 		if (blob[at] == lane && blob[at + 1] == nic)
 			return blob + at + ENTRY_HEAD;
-		at += ENTRY_HEAD + *n;
+		at += ENTRY_HEAD + padded(*n);
 	}
 	return NULL;
 }

@@ -179,9 +179,9 @@ void peer_task_finish(struct peer_task *t)
 
 	if (t->exact)
 		finish_exact(t);
-	else if (t->own)
+	else if (t->own && t->own_len)
 		memmove(t->own, (const char *)(t->work ? t->work : j->src) + t->own_at, t->own_len);
-	else if (j->world == 1 && j->src != j->dst)
+	else if (j->world == 1 && j->vec && j->src != j->dst)
 		memmove(j->dst, j->src, j->vec * j->size);
 }
 

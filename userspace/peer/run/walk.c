@@ -97,6 +97,9 @@ static int send_chunk(struct peer_walk *w, const struct peer_link *l, const stru
 	const char *base = o->first ? j->src : j->dst;
 	struct peer_mem *m = o->first ? u->src : u->dst;
 
+	/* An empty vector may have no address. */
+	if (!n)
+		return u->port->ops->send(u->port, l->link, m, "", 0);
 	if (!is_direct(w, o))
 		return u->port->ops->send(u->port, l->link, m, base + at * j->size, n * j->size);
 	if (!u->port->ops->ready(u->port, l->link, u->expected[l->link]))
