@@ -331,6 +331,7 @@ static void nics__of_link_local_addresses_are_none(void)
 
 int main(int argc, char **argv)
 {
+	echo_main(&own, argc, argv);
 	if (argc > 2) {
 		own.provider = argv[1];
 		own.nic = argv[2];

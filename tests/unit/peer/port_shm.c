@@ -226,8 +226,9 @@ static void peer__that_ends_idle_is_noticed(void)
 	rig_close(rig);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	echo_main(&own, argc, argv);
 	snprintf(name, sizeof(name), "test-%d", (int)getpid());
 	port_tests(&own);
 	run(names__become_no_other_path);
