@@ -297,12 +297,18 @@ static int only_local(void)
 	};
 	struct peer_nic nics[8];
 	unsigned int i;
-	int n;
+	int n = 0;
 
 	for (i = 0; i < sizeof(commands) / sizeof(*commands); i++)
 		if (system(commands[i]))
 			return 4;
-	n = peer_nics_find("tcp;ofi_rxm", nics, 8);
+	/* A device that came up is running a little later. */
+	for (i = 0; i < 100; i++) {
+		n = peer_nics_find("tcp;ofi_rxm", nics, 8);
+		if (n > 0 && strcmp(nics[0].device, "lo"))
+			break;
+		usleep(20000);
+	}
 	for (i = 0; n > 0 && i < (unsigned int)n; i++)
 		printf("# %s %s\n", nics[i].device, nics[i].address);
 	return n == 1 && !strcmp(nics[0].device, "d1") && !strncmp(nics[0].address, "10.9.", 5) ? 0
