@@ -247,7 +247,7 @@ static void blob__of_another_port_is_refused(void)
 
 static void provider__unknown_ones_are_refused(void)
 {
-	static const char *const names[] = {"tcp", "udp", "sockets", "", "verbs;ofi_rxd"};
+	static const char *const names[] = {"udp", "sockets", "", "verbs;ofi_rxd", "shm"};
 	struct peer_fault f;
 	unsigned int i;
 

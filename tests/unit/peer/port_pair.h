@@ -222,4 +222,31 @@ static void peer__that_is_killed_is_named(void)
 	close(s);
 }
 
+/* Nothing is on its way to the peer; not every kind of port notices. */
+static inline void pair_idle_death(void)
+{
+	uint64_t begin;
+	unsigned int sleeps = 0;
+	struct peer_fault f;
+	struct peer_mem *m;
+	pid_t pid;
+	int s, n = 0;
+
+	pid = echo_fork(&s);
+	expect(pair_open(0, s));
+	m = mem(0, area[0], AREA);
+	expect(ping(m, 100, &sleeps));
+	kill(pid, SIGKILL);
+	begin = clock_ms();
+	while (n >= 0 && clock_ms() - begin < 2000)
+		n = wait_poll(rig->p[0], &sleeps);
+	expect(n < 0 && clock_ms() - begin < 500);
+	rig->ops->fault(rig->p[0], &f);
+	expect_eq(f.peer, 1);
+	printf("# %s\n", f.text);
+	waitpid(pid, NULL, 0);
+	close(s);
+	rig_close(rig);
+}
+
 #endif /* PORT_PAIR_H */
