@@ -37,4 +37,4 @@ device || bail "no soft-RoCE"
 soon test -e /dev/infiniband/rdma_cm
 
 tests/vm/guest-tap "build/tests/unit/peer/port_ofi verbs;ofi_rxm $address" \
-	"build/tests/unit/peer/port_ofi verbs $address"
+	"build/tests/unit/peer/port_rc verbs $address"

@@ -202,32 +202,12 @@ static void memory__lies_are_faults(void)
 
 static void peer__that_ends_idle_is_noticed(void)
 {
-	uint64_t begin;
-	unsigned int sleeps = 0;
-	struct peer_fault f;
-	struct peer_mem *m;
-	pid_t pid;
-	int s, n = 0;
-
-	pid = echo_fork(&s);
-	expect(pair_open(0, s));
-	m = mem(0, area[0], AREA);
-	expect(ping(m, 100, &sleeps));
-	kill(pid, SIGKILL);
-	begin = clock_ms();
-	while (n >= 0 && clock_ms() - begin < 2000)
-		n = wait_poll(rig->p[0], &sleeps);
-	expect(n < 0 && clock_ms() - begin < 500);
-	rig->ops->fault(rig->p[0], &f);
-	expect_eq(f.peer, 1);
-	printf("# %s\n", f.text);
-	waitpid(pid, NULL, 0);
-	close(s);
-	rig_close(rig);
+	pair_idle_death();
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	echo_main(&own, argc, argv);
 	snprintf(name, sizeof(name), "test-%d", (int)getpid());
 	port_tests(&own);
 	run(names__become_no_other_path);

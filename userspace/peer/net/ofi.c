@@ -266,7 +266,7 @@ static void close_tell(struct ofi_port *o)
 {
 	uint64_t zero = 0;
 	uint32_t i;
-	int polls;
+	int polls, n;
 
 	for (i = 0; i < o->npeer; i++) {
 		struct ofi_link *l = &o->links[i];
@@ -276,9 +276,15 @@ static void close_tell(struct ofi_port *o)
 			ofi_put(o, i, NULL, &zero, sizeof(zero),
 				l->ctrl + offsetof(struct ofi_ctrl, scratch[0]), l->key, &w);
 	}
-	for (polls = 0; polls < CLOSE_POLLS && o->unsent; polls++)
-		if (poll_queue(o) < 0)
+	/*
+	 * Until the queue is empty, too: when rxm of libfabric 1.17 closes a connection of
+	 * verbs, it posts the receives of what it finds there to the closed endpoint.
+	 */
+	for (polls = 0; polls < CLOSE_POLLS; polls++) {
+		n = poll_queue(o);
+		if (n < 0 || (!n && !o->unsent))
 			break;
+	}
 }
 
 static void ofi_close(struct peer_port *p)

@@ -2,8 +2,7 @@
 /*
  * A port over libfabric, from inside. ofi.c has its operations, ofi_open.c its
  * objects, ofi_link.c blobs and words of peers, ofi_put.c writes, ofi_mem.c
- * registrations, ofi_info.c the choice of a provider, ofi_rc.c connections of native
- * verbs.
+ * registrations, ofi_info.c the choice of a provider, ofi_rc.c connections.
  *
  *	struct ofi_port -- fabric, domain, endpoint, AV, CQ: used by one thread
  *	   |    `-- area: one registration, which peers write to
@@ -39,7 +38,7 @@ struct ofi_blob {
 	uint64_t chunk;
 	uint64_t base;
 	uint64_t key;
-	uint64_t token; /* native verbs: who connects has it from here */
+	uint64_t token; /* connections: who asks for one has it from here */
 	uint32_t format;
 	uint16_t wide;
 	uint16_t name_len;
@@ -130,7 +129,7 @@ struct ofi_port {
 	struct fid_av *av;
 	struct fid_cq *cq;
 	struct fid_ep *ep;
-	struct ofi_rc *rc; /* native verbs; NULL: reliable datagrams */
+	struct ofi_rc *rc; /* connections; NULL: reliable datagrams */
 	int wait_fd;
 	uint8_t *area;
 	size_t area_len;

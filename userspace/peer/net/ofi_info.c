@@ -22,7 +22,8 @@ static const struct {
 } providers[] = {
 	{"verbs;ofi_rxm", FI_EP_RDM},
 	{"tcp;ofi_rxm", FI_EP_RDM},
-	{"verbs", FI_EP_MSG}, /* only where asked for */
+	{"verbs", FI_EP_MSG}, /* only where asked for, as the next one */
+	{"tcp", FI_EP_MSG},
 };
 
 #define AUTO_MAX 2
@@ -294,8 +295,8 @@ int ofi_info_choose(struct fi_info **out, const struct peer_port_conf *conf,
 		last = first;
 		if (first < 0)
 			return peer_fault_set(fault, EINVAL, -1,
-					      "no provider %s: wants verbs;ofi_rxm, verbs or "
-					      "tcp;ofi_rxm",
+					      "no provider %s: wants verbs;ofi_rxm, verbs, "
+					      "tcp;ofi_rxm or tcp",
 					      conf->provider);
 	}
 	if (getifaddrs(&all))

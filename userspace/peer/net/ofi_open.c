@@ -71,7 +71,10 @@ static int open_ops(struct ofi_port *o)
 
 static int open_cq(struct ofi_port *o)
 {
-	size_t want = o->info->tx_attr->size + (size_t)o->npeer * OFI_RC_RECEIVES;
+	/* verbs sets aside all that a link's queue may hold, posted or not, and sends none else. */
+	size_t link =
+		o->info->rx_attr->size > OFI_RC_RECEIVES ? o->info->rx_attr->size : OFI_RC_RECEIVES;
+	size_t want = o->info->tx_attr->size + (size_t)o->npeer * link;
 	struct fi_cq_attr attr = {
 		.size = want < CQ_MAX ? want : CQ_MAX,
 		.format = FI_CQ_FORMAT_DATA,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Connections of native verbs. Each write with data uses up a receive at its target
- * (FI_RX_CQ_DATA): as many are posted as words can be under way, and each anew when it
+ * A connection a link, of verbs or tcp. With verbs each write with data uses up a receive
+ * at its target (FI_RX_CQ_DATA): as many are posted as words can be under way, and each anew when it
  * was used. A receive names its link, so that no peer can speak for another.
  */
 #include <errno.h>

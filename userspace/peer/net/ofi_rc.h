@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Native verbs: a connected endpoint a link, instead of one for all. ofi.c calls these
+ * Providers verbs and tcp themselves: a connected endpoint a link, instead of one for all. ofi.c calls these
  * where struct ofi_port has an rc.
  */
 #ifndef PEER_OFI_RC_H

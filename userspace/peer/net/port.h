@@ -37,8 +37,9 @@ struct peer_port;
  * @rank, @world: of this process.
  * @nic:   name or address of the NIC: device name, IPv4 or IPv6 address, or verbs
  *         domain; NULL: the provider's first. Unused by shm.
- * @provider: name as fi_getinfo() has it ("verbs;ofi_rxm", "verbs", "tcp;ofi_rxm",
- *         "shm"); NULL: the best that it finds. Unused by shm.
+ * @provider: name as fi_getinfo() has it: "verbs;ofi_rxm", "tcp;ofi_rxm", or with
+ *         a connection a link, only if asked for, "verbs" and "tcp"; NULL: the best
+ *         that it finds. Unused by shm.
  * @peers: ranks at the other ends of the links, ascending; link i is to peers[i].
  * @npeer: number of links.
  * @chunk: bytes of a staging slot, a multiple of 64.
