@@ -89,19 +89,19 @@ static struct conn *conn_of(struct tribd *d, const struct job *job, uint16_t ran
 	return NULL;
 }
 
-bool attach_has(struct tribd *d, const struct job *job, uint16_t rank)
+pid_t attach_pid(struct tribd *d, const struct job *job, uint16_t rank)
 {
 	struct conn *c = conn_of(d, job, rank);
 	struct pollfd p = {.events = POLLRDHUP};
 
 	if (!c)
-		return false;
+		return 0;
 	p.fd = c->watch.fd;
 	if (poll(&p, 1, 0) != 1 || !(p.revents & (POLLHUP | POLLERR | POLLRDHUP)))
-		return true;
+		return c->peer.pid ? c->peer.pid : -1;
 	/* The process has ended, but its event was not handled yet. */
 	conn_end(d, c, true);
-	return false;
+	return 0;
 }
 
 /*
