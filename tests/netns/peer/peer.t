@@ -52,7 +52,24 @@ matches "bcube 2x2: it says so" "$(head -n 1 "$scratch/out")" "bcube 2x2"
 peer_sums "two rings, a NIC each" -A ring
 fabric down
 
-# A worker attached to tribd may choose peers as well: the job's keys are the same.
+# planned_sums: sums of a job that has no trees, on hosts that apply's plan told of it.
+# shellcheck disable=SC2317 # called through ok
+planned_sums()
+{
+	"$TRIB_BUILD/trib" plan --builtin torus:1,2 "$scratch/jobs.json" \
+		-o "$scratch/plan.json" && fabric apply "$scratch/plan.json" &&
+		sums -b 4 -e 1m -f 64 -n 3
+}
+
+echo '{"builtin": "torus:1,2"}' >"$scratch/torus.json"
+echo '{"jobs": [{"name": "train", "workers": "all", "peers": true}]}' >"$scratch/jobs.json"
+up file "$scratch/torus.json" --no-rate
+ok "a plan without trees" planned_sums
+matches "... goes by peers" "$(head -n 1 "$scratch/out")" "peer transport"
+fabric down
+
+# A worker attached to tribd may choose peers as well: the job's keys are the same, and
+# tribd tells where rank 0 listens.
 up star --workers 3
 ok "a job with a relay, by peers" sums -A auto -b 4 -e 1m -f 32 -n 3
 matches "... says so" "$(head -n 1 "$scratch/out")" "peer transport"
