@@ -207,20 +207,6 @@ jobs()
 	good job add i world 1 --dtype int --window 8 && good job del i
 }
 
-meetings()
-{
-	good job add p world 2 peers '[fd00::0:1]:7416' || return 1
-	good job show && out_has '^NAME .* PEERS$' && out_has '^p .* \[fd00::1\]:7416$' || return 1
-	good job show p && out_has '^peers +\[fd00::1\]:7416$' || return 1
-	good -j job show && json "[x.get('peers') for x in j if x['name'] in ('train', 'p')] == [None, '[fd00::1]:7416']" || return 1
-	stop_tribd && start_tribd || return 1
-	good -j job show p && json "j['peers'] == '[fd00::1]:7416'" || return 1
-	good job ticket p rank 1 && out_has '^trib://\[fd00::1\]:7416/p\?.*&peers=\[fd00::1\]:7416$' || return 1
-	refuses 1 'peers "10.0.0.1" lacks a port from 1 to 65535' \
-		job add q world 2 peers 10.0.0.1 || return 1
-	good job del p && good job show && ! out_has PEERS
-}
-
 # Without the module; tests/vm/floats.t runs with it.
 floats()
 {
@@ -551,7 +537,6 @@ check "status" status_shows_the_daemon
 check "face: add, show, del" faces
 check "face: VLAN tags" tagged_faces
 check "job: add, show, del" jobs
-check "job: where its ranks meet" meetings
 check "job: dtype" floats
 check "tree: add, show, wipe" trees
 check "group: show" groups
