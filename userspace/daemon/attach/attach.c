@@ -20,6 +20,7 @@
 
 #define CONNS_MAX 1024
 #define STRANGERS_MAX 32 /* connections of one user before HELLO */
+#define BARE_MAX 256	 /* ranks of one user in jobs without a tree */
 #define HELLO_MS 5000	 /* HELLO must come within */
 #define EPOCHS_MAX 64	 /* TRIB_ATTACH_EPOCH of one process in a second */
 
@@ -424,6 +425,16 @@ void attach_tree_del(struct tribd *d, struct tree *t)
 		if (l && l->pid)
 			conn_end(d, c, false);
 	}
+}
+
+bool attach_bare_full(struct tribd *d, uid_t uid)
+{
+	const struct conn *c;
+	unsigned int n = 0;
+
+	LIST_FOREACH(c, &d->attach->conns, link)
+		n += c->job && !c->job->ntrees && c->peer.uid == uid;
+	return n >= BARE_MAX;
 }
 
 unsigned int attach_count(struct tribd *d, const struct job *job)

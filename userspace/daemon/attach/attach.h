@@ -59,6 +59,11 @@ int place_epoch(struct tribd *d, const struct job *job, uint16_t rank, pid_t pid
 void place_expire(struct tribd *d);
 
 /*
+ * True if @uid has all the ranks that a user may have in jobs without a tree: root did not
+ * give it these one by one. attach.c
+ */
+bool attach_bare_full(struct tribd *d, uid_t uid);
+/*
  * Find the process whose live connection has @rank of @job; 0: none. It is -1 in another
  * PID namespace. attach.c
  */

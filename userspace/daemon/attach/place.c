@@ -323,6 +323,17 @@ static int user_check(const struct job *job, const struct place_peer *peer,
 			    job->owner, (unsigned int)peer->uid, why.text);
 }
 
+static int bare_check(struct tribd *d, const struct job *job, const struct place_peer *peer,
+		      struct trib_attach_rep *rep)
+{
+	if (!is_bare(d, job) || !attach_bare_full(d, peer->uid))
+		return 0;
+	return place_refuse(
+		rep, -EBUSY,
+		"uid %u has as many ranks in jobs without a tree on this host as one user may have",
+		(unsigned int)peer->uid);
+}
+
 int place_take(struct tribd *d, const struct trib_attach_req *req, const struct place_peer *peer,
 	       struct trib_attach_rep *rep, struct place_fds *fds, struct job **jobp)
 {
@@ -341,6 +352,8 @@ int place_take(struct tribd *d, const struct trib_attach_req *req, const struct 
 	if (!job)
 		return place_refuse(rep, -ENOENT, "no job '%s' on this host", req->job);
 	err = user_check(job, peer, rep);
+	if (!err)
+		err = bare_check(d, job, peer, rep);
 	if (!err)
 		err = rank_choose(d, job, req, rep);
 	if (!err)
