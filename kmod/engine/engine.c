@@ -32,8 +32,8 @@ static bool place_ok(const struct trib_attach_rep *rep)
 {
 	unsigned int i;
 
-	if (rep->ntree > TRIB_ATTACH_TREES || !rep->world ||
-	    rep->world > TRIB_WORLD_MAX || rep->rank >= rep->world || rep->nval > TRIB_NVAL_LARGE)
+	if (rep->ntree > TRIB_ATTACH_TREES || !rep->world || rep->world > TRIB_WORLD_MAX ||
+	    rep->rank >= rep->world || rep->nval > TRIB_NVAL_LARGE)
 		return false;
 	for (i = 0; i < rep->ntree; i++)
 		if (rep->tree[i].nhop > TRIB_ATTACH_HOPS)

@@ -91,13 +91,15 @@ devices_of()
 # an unfinished checksum does not survive user space or XDP.
 offloads()
 {
-	local off=
+	local off= gro=on
 
+	# Merged packets are too long to be held; without daemons no XDP sends.
+	[[ ! $delay || ! $plain ]] || gro=off
 	is_wired && off+=" tx-udp-segmentation off"
 	{ is_faulty || [[ $generic ]]; } && off+=" tso off gso off"
 	[[ $reorder || $delay || $generic ]] && off+=" tx off"
 	[[ $vlan ]] && off+=" tx-vlan-offload off"
-	echo "gro on$off"
+	echo "gro $gro$off"
 }
 
 # set_offloads HOST DEVICE...

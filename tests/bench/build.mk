@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The peer of the benches. Only they need libgloo-dev.
-GLOO_OBJS := $(B)/tests/bench/gloo_peer.o $(addprefix \
+GLOO_OBJS := $(B)/tests/bench/rivals/gloo.o $(addprefix \
 	$(B)/userspace/perf/,oracle.o opts.o measure.o report.o)
 
-$(B)/tests/bench/gloo_peer.o: CPPFLAGS_ALL += -Iuserspace/perf
+$(B)/tests/bench/rivals/gloo.o: CPPFLAGS_ALL += -Iuserspace/perf
 
 $(B)/bench-gloo: $(GLOO_OBJS)
 	$(CXX) $(LDFLAGS_ALL) -o $@ $^ -lgloo -lpthread -lm

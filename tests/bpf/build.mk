@@ -41,9 +41,9 @@ CHECK_TESTS += $(B)/tests/bpf/threads
 CHECK_TESTS += $(BPF_TEST_BINS) $(BPF_LIVE_BINS) $(BPF_POOL_BINS) $(BPF_REFLEX_BINS)
 
 # The bench is built with the tests, because it drives the same world.
-$(B)/tests/bench/relay.o: CPPFLAGS_ALL += -DTRIB_NVAL=832
+$(B)/tests/bench/relay/relay.o: CPPFLAGS_ALL += -DTRIB_NVAL=832
 
-$(B)/bench-relay: $(B)/tests/bench/relay.o $(B)/tests/bpf/world/drive.o \
+$(B)/bench-relay: $(B)/tests/bench/relay/relay.o $(B)/tests/bpf/world/drive.o \
 		$(BPF_WORLD) $(B)/tests/bpf/world/drive.bpf.o
 	$(CC) $(LDFLAGS_ALL) -o $@ $(filter-out %.bpf.o,$^) -lbpf -lpthread
 

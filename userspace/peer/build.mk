@@ -36,4 +36,15 @@ $(B)/tests/unit/peer/engine: $(B)/tests/unit/peer/engine.o $(PEER_OBJS) $(REDUCE
 		$(KERNELS_OBJS) $(BASE_LIBTRIB_OBJ)
 	$(CC) $(LDFLAGS_ALL) -o $@ $(sort $^) $(PEER_LIBS)
 
+PEER_TSAN_SOURCES := $(PEER_SRC) $(REDUCE_SRC) kernels/cpu.c $(KERNELS_SRC) $(BASE_LIBTRIB_SRC)
+
+$(B)/tests/unit/peer/engine_tsan: tests/unit/peer/engine.c $(PEER_TSAN_SOURCES) \
+		$(wildcard userspace/peer/*.h userspace/peer/*/*.h)
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 $(WARN) -O1 -g -fsanitize=thread -ffp-contract=off $(CPPFLAGS_ALL) \
+		-o $@ $< $(sort $(PEER_TSAN_SOURCES)) $(PEER_LIBS)
+
 CHECK_TESTS += $(B)/tests/unit/peer/engine
+ifneq ($(SAN),1)
+CHECK_TESTS += $(B)/tests/unit/peer/engine_tsan
+endif

@@ -18,13 +18,15 @@ peer_sums()
 
 	shift
 	for what in allreduce reduce_scatter allgather broadcast; do
-		sums -C "$what" -b 4 -e 4m -f 32 -n 3 -w 1 "$@" && continue
+		sums -C "$what" -b 4 -e 1m -f 64 -n 2 -w 0 "$@" && continue
 		diag "$(tail -n 20 "$scratch/out")"
 		fail "$name: $what"
 		return
 	done
-	sums -C barrier -n 20 "$@" && sums -b 300k -e 300k -d int32 -n 3 "$@" &&
-		sums -b 1m -e 1m -o max -n 3 "$@" && pass "$name" && return
+	# A barrier has no values to check.
+	sums -C barrier -n 20 "$@"
+	grep -q '^# Out of bounds values : not checked' "$scratch/out" &&
+		sums -b 3m -e 3m -d int32 -o max -n 2 "$@" && pass "$name" && return
 	diag "$(tail -n 20 "$scratch/out")"
 	fail "$name"
 }
@@ -36,40 +38,32 @@ exact_sums()
 	TRIB_REPRODUCIBLE=1 sums "$@"
 }
 
-for n in 2 4 5; do
+for n in 2 5; do
 	up star --plain --one-nic --workers $n
-	for a in ring halving direct auto; do
+	for a in ring halving auto; do
 		peer_sums "$a of $n" -A $a
 	done
-	((n < 4)) || peer_sums "torus of $n" -A torus
+	((n == 2)) || peer_sums "direct of $n" -A direct
+	((n == 2)) || peer_sums "torus of $n" -A torus
 	ok "exact sums of $n" exact_sums -A ring -b 4 -e 1m -f 32 -n 3
 	fabric down
 done
 
 up bcube --n 2 --k 2
 peer_sums "bcube 2x2" -A peer-bcube
-matches "bcube 2x2: it says so" "$(head -n 1 "$scratch/out")" "bcube 2x2"
+matches "bcube 2x2: it says so" "$(head -n 1 "$scratch/out")" "bcube 2\^2"
 peer_sums "two rings, a NIC each" -A ring
 fabric down
 
-# planned_sums: sums of a job that has no trees, on hosts that apply's plan told of it.
-# shellcheck disable=SC2317 # called through ok
-planned_sums()
-{
-	"$TRIB_BUILD/trib" plan --builtin torus:1,2 "$scratch/jobs.json" \
-		-o "$scratch/plan.json" && fabric apply "$scratch/plan.json" &&
-		sums -b 4 -e 1m -f 64 -n 3
-}
-
-echo '{"builtin": "torus:1,2"}' >"$scratch/torus.json"
-echo '{"jobs": [{"name": "train", "workers": "all", "peers": true}]}' >"$scratch/jobs.json"
-up file "$scratch/torus.json" --no-rate
-ok "a plan without trees" planned_sums
-matches "... goes by peers" "$(head -n 1 "$scratch/out")" "peer transport"
+# Ranks of a host add up in its memory first; their leaders exchange.
+up star --plain --one-nic --workers 2 --ranks 3
+for a in auto ring; do
+	peer_sums "two hosts of three ranks, $a" -A $a
+done
+matches "two hosts of three ranks: it says so" "$(head -n 1 "$scratch/out")" hierarchy
 fabric down
 
-# A worker attached to tribd may choose peers as well: the job's keys are the same, and
-# tribd tells where rank 0 listens.
+# A worker attached to tribd may choose peers as well: the job's keys are the same.
 up star --workers 3
 ok "a job with a relay, by peers" sums -A auto -b 4 -e 1m -f 32 -n 3
 matches "... says so" "$(head -n 1 "$scratch/out")" "peer transport"

@@ -118,6 +118,25 @@ static void words__random_ones_do_no_harm(void)
 	}
 }
 
+static void mem__what_covers_is_found(void)
+{
+	struct peer_mem *a, *b, *c;
+
+	start(2, 1024, 4);
+	a = mem(0, area[0], AREA);
+	b = mem(0, area[0] + 100, 5000);
+	c = mem(0, area[0] + AREA - 1, 2);
+	expect(a && a == b);
+	expect(c && c != a);
+	rig->ops->mem_put(rig->p[0], b);
+	rig->ops->mem_put(rig->p[0], c);
+	b = mem(0, area[0], 10);
+	expect(a == b);
+	rig->ops->mem_put(rig->p[0], b);
+	rig->ops->mem_put(rig->p[0], a);
+	rig_close(rig);
+}
+
 /* Put a note where the peer of link 0 would write it. */
 static int announced(struct ofi_port *o, uint16_t nth, struct ofi_note n)
 {
@@ -221,6 +240,7 @@ static void nics__are_listed_once(void)
 int main(void)
 {
 	port_tests(&own);
+	run(mem__what_covers_is_found);
 	run(words__hostile_ones_are_faults);
 	run(words__a_link_other_than_its_own_is_a_fault);
 	run(words__random_ones_do_no_harm);

@@ -120,9 +120,12 @@ bool rig_next(struct rig *r, uint32_t rank, uint32_t link, struct peer_chunk *c)
 void rig_settle(struct rig *r, unsigned int ms)
 {
 	uint64_t end = clock_ms() + ms;
+	uint32_t i;
 
 	while (clock_ms() < end)
-		rig_poll(r);
+		for (i = 0; i < r->n; i++)
+			if (r->p[i])
+				r->ops->poll(r->p[i]);
 }
 
 int rig_send(struct rig *r, uint32_t rank, uint32_t link, struct peer_mem *m, const void *src,
@@ -148,6 +151,22 @@ int rig_write(struct rig *r, uint32_t rank, uint32_t link, struct peer_mem *m, c
 	int err;
 
 	while ((err = r->ops->write(r->p[rank], link, m, src, len, off)) == -EAGAIN) {
+		err = rig_poll(r);
+		if (err)
+			return err;
+		if (clock_ms() > end)
+			return -ETIMEDOUT;
+	}
+	return err;
+}
+
+int rig_announce(struct rig *r, uint32_t rank, uint32_t link, struct peer_mem *m, void *dst,
+		 size_t len)
+{
+	uint64_t end = clock_ms() + PATIENCE_MS;
+	int err;
+
+	while ((err = r->ops->announce(r->p[rank], link, m, dst, len)) == -EAGAIN) {
 		err = rig_poll(r);
 		if (err)
 			return err;

@@ -45,6 +45,8 @@ int rig_send(struct rig *r, uint32_t rank, uint32_t link, struct peer_mem *m, co
 	     size_t len);
 int rig_write(struct rig *r, uint32_t rank, uint32_t link, struct peer_mem *m, const void *src,
 	      size_t len, uint64_t off);
+int rig_announce(struct rig *r, uint32_t rank, uint32_t link, struct peer_mem *m, void *dst,
+		 size_t len);
 /* Poll until announcement @nth came. */
 bool rig_ready(struct rig *r, uint32_t rank, uint32_t link, uint32_t nth);
 

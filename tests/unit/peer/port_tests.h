@@ -198,7 +198,7 @@ static void round_of_writes(uint32_t nth, struct peer_mem *src, struct peer_mem 
 	struct peer_chunk c;
 	uint32_t n = 0;
 
-	expect_eq(rig->ops->announce(rig->p[1], 0, dst, place[1] + shift, total), 0);
+	expect_eq(rig_announce(rig, 1, 0, dst, place[1] + shift, total), 0);
 	if (!expect(rig_ready(rig, 0, 0, nth)))
 		return;
 	memset(place[1], 0, AREA);
@@ -252,7 +252,7 @@ static void write__keeps_its_order_among_sends(void)
 	src = mem(0, area[0], AREA);
 	dst = mem(1, place[1], AREA);
 	memset(area[0], 5, AREA);
-	expect_eq(rig->ops->announce(rig->p[1], 0, dst, place[1], AREA), 0);
+	expect_eq(rig_announce(rig, 1, 0, dst, place[1], AREA), 0);
 	expect(rig_ready(rig, 0, 0, 0));
 	for (i = 0; i < 200; i++) {
 		if (i % 3)
@@ -280,31 +280,12 @@ static void write__beyond_the_announced_is_refused(void)
 	start(2, 1024, 4);
 	src = mem(0, area[0], AREA);
 	dst = mem(1, place[1], AREA);
-	expect_eq(rig->ops->announce(rig->p[1], 0, dst, place[1], 1000), 0);
+	expect_eq(rig_announce(rig, 1, 0, dst, place[1], 1000), 0);
 	expect(rig_ready(rig, 0, 0, 0));
 	expect_eq(rig->ops->write(rig->p[0], 0, src, area[0], 1000, 1), -EAGAIN);
 	expect_eq(rig->ops->poll(rig->p[0]), -EPROTO);
 	rig->ops->fault(rig->p[0], &f);
 	expect_eq(f.peer, 1);
-	rig_close(rig);
-}
-
-static void mem__what_covers_is_found(void)
-{
-	struct peer_mem *a, *b, *c;
-
-	start(2, 1024, 4);
-	a = mem(0, area[0], AREA);
-	b = mem(0, area[0] + 100, 5000);
-	c = mem(0, area[0] + AREA - 1, 2);
-	expect(a && a == b);
-	expect(c && c != a);
-	rig->ops->mem_put(rig->p[0], b);
-	rig->ops->mem_put(rig->p[0], c);
-	b = mem(0, area[0], 10);
-	expect(a == b);
-	rig->ops->mem_put(rig->p[0], b);
-	rig->ops->mem_put(rig->p[0], a);
 	rig_close(rig);
 }
 
@@ -553,7 +534,6 @@ static void port_tests(struct rig *r)
 	run(write__lands_in_its_place);
 	run(write__keeps_its_order_among_sends);
 	run(write__beyond_the_announced_is_refused);
-	run(mem__what_covers_is_found);
 	run(close__gives_peers_a_fault);
 	run(wait__a_descriptor_wakes_either_end);
 	run(peer__that_is_killed_is_named);

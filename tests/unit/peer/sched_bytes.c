@@ -312,6 +312,36 @@ static void hierarchy__only_leaders_use_nics(void)
 	}
 }
 
+/* The leader of a ring gets first what it sends first, and hands down its own first. */
+static void hierarchy__segments_in_the_order_of_need(void)
+{
+	uint32_t machine[6] = {0, 0, 1, 1, 2, 2}, leader[3] = {0, 2, 4};
+	struct peer_shape s = {
+		.alg = PEER_ALG_RING,
+		.world = 6,
+		.nics = 1,
+		.segment = 10,
+		.intra = PEER_INTRA_REDUCE,
+		.machine = machine,
+		.leader = leader,
+		.machines = 3,
+	};
+	struct peer_what what = {PEER_ALLREDUCE, 90, 0};
+	struct peer_sched sched;
+	const struct peer_op *op;
+
+	expect_eq(peer_sched_make(&sched, &s, &what, 3), 0);
+	op = sched.lane[0].op;
+	expect_eq(sched.lane[0].nop, 6);
+	expect(op[0].at == 0 && op[1].at == 60 && op[2].at == 30);
+	expect(op[3].at == 30 && op[4].at == 0 && op[5].at == 60);
+	peer_sched_free(&sched);
+	what.count = 29;
+	expect_eq(peer_sched_make(&sched, &s, &what, 3), 0);
+	expect_eq(sched.lane[0].nop, 2);
+	peer_sched_free(&sched);
+}
+
 static void barrier__half_the_steps_and_no_bytes(void)
 {
 	struct peer_shape s = {.alg = PEER_ALG_HALVING, .world = 16, .nics = 2};
@@ -388,6 +418,7 @@ int main(void)
 	run(torus__columns_hold_the_next_subset_after_rows);
 	run(torus__two_lanes_start_on_different_nics);
 	run(hierarchy__only_leaders_use_nics);
+	run(hierarchy__segments_in_the_order_of_need);
 	run(barrier__half_the_steps_and_no_bytes);
 	run(broadcast__steps);
 	run(allreduce__one_last_addition_of_each_element);

@@ -10,7 +10,7 @@
 
 #include "kernels/half.h"
 #include "peer/run/crew.h"
-#include "tests/lib/peer_mem.h"
+#include "tests/lib/peer/mem.h"
 #include "tests/lib/tap.h"
 
 #define WORLD_MAX 24
@@ -161,6 +161,20 @@ static bool begin(struct ranks *j, struct calls *c, uint32_t r, uint32_t lane)
 				w->link[0], w->use, w->nuse);
 }
 
+static bool all_have_begun(const struct ranks *j, const struct calls *c)
+{
+	bool begun;
+
+	for (uint32_t r = 0; r < j->shape.world; r++) {
+		begun = false;
+		for (uint32_t lane = 0; lane < PEER_LANES_MAX; lane++)
+			begun |= c->begun[r][lane];
+		if (!begun)
+			return false;
+	}
+	return true;
+}
+
 /* Turns of randomly chosen lanes, until all are over or nothing moves any more. */
 static bool run_all(struct ranks *j, struct calls *c)
 {
@@ -183,6 +197,10 @@ static bool run_all(struct ranks *j, struct calls *c)
 		if (peer_walk_over(c->walk[r][lane])) {
 			peer_walk_end(c->walk[r][lane]);
 			c->over[r][lane] = any = true;
+			if (c->call[r].collective == PEER_BARRIER && !all_have_begun(j, c)) {
+				printf("# rank %u passes a barrier alone\n", r);
+				return false;
+			}
 			left--;
 		}
 		idle = any ? 0 : idle + 1;
@@ -494,7 +512,7 @@ static void walk__add_waits_for_the_send_of_its_range(void)
 			for (i = 0; i < N; i++)
 				v[r][i] = (int32_t)(i + r * 1000);
 			make_exchange(&lane[r], op[r], &piece[r], r, N);
-			expect(!peer_path_make(&path[r], &lane[r], &edge[r], 1));
+			expect(!peer_path_make(&path[r], &lane[r], r, &edge[r], 1));
 			job[r] = (struct peer_job){.src = v[r],
 						   .dst = v[r],
 						   .vec = N,

@@ -27,8 +27,7 @@ static int refuse(const char *text, const char *why)
 static int refuse_pair(const char *pair, const char *why)
 {
 	static const char *const plain[] = {
-		"job=", "rank=",   "world=", "tree=", "shared=",
-		"via=", "weight=", "fmt=",   "peers="};
+		"job=", "rank=", "world=", "tree=", "shared=", "via=", "weight=", "fmt=", "peers="};
 	size_t len = strcspn(pair, "&"), name = strcspn(pair, "=&");
 	unsigned int i;
 

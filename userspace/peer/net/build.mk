@@ -10,7 +10,7 @@ $(addprefix $(B)/tests/unit/peer/,port_ofi port_shm): %: %.o $(PEER_PORT_RIG) \
 $(B)/tests/unit/peer/flow: %: %.o $(B)/userspace/peer/net/flow.o
 	$(CC) $(LDFLAGS_ALL) -o $@ $^
 
-CHECK_TESTS += $(addprefix $(B)/tests/unit/peer/,flow port_ofi)
+CHECK_TESTS += $(addprefix $(B)/tests/unit/peer/,flow port_ofi port_shm)
 
 $(B)/bench-port: $(B)/tests/bench/peer/port.o $(PEER_PORT_RIG) $(PEER_NET_OBJS) $(BASE_LIB)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lfabric

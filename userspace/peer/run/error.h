@@ -5,7 +5,7 @@
 
 #include "peer/peer.h"
 
-/* As in enum trib_error_code of libtrib, which this room does not include. */
+/* Numbered as in enum trib_error_code of libtrib, which this room does not include. */
 enum peer_error_code {
 	TRIB_PEER_ARGUMENT = 1,
 	TRIB_PEER_SYSTEM = 2,

@@ -104,6 +104,28 @@ static int dep_push(struct deps *d, uint32_t op)
 }
 
 /*
+ * Empty ranges, as a barrier has: an operation waits for all of the step before its own,
+ * which waited for those before.
+ */
+static int find_order(struct deps *d, const struct peer_lane *lane, uint32_t i)
+{
+	uint32_t e, step = 0;
+	bool any = false;
+
+	for (e = i; e-- > 0;) {
+		if (lane->op[e].step == lane->op[i].step)
+			continue;
+		if (any && lane->op[e].step != step)
+			break;
+		any = true;
+		step = lane->op[e].step;
+		if (dep_push(d, e))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/*
  * The newest operation of a part stands for the older ones, which it waited for: a SEND
  * or an ADD for all ADDs and SETs before. A SET waits for nothing, but its sender has
  * heard of all that this rank sent of the part.
@@ -169,15 +191,26 @@ static int chain(struct peer_path *p, const struct peer_edge *edge, uint32_t ned
 	return 0;
 }
 
-int peer_path_make(struct peer_path *p, const struct peer_lane *lane, const struct peer_edge *edge,
-		   uint32_t nedge)
+/* The first link to a rank above @rank: if all began with the same one, it had to serve all. */
+static uint32_t first_link(const struct peer_edge *edge, uint32_t nedge, uint32_t rank)
+{
+	uint32_t i = 0;
+
+	while (i < nedge && edge[i].peer < rank)
+		i++;
+	return i < nedge ? i : 0;
+}
+
+int peer_path_make(struct peer_path *p, const struct peer_lane *lane, uint32_t rank,
+		   const struct peer_edge *edge, uint32_t nedge)
 {
 	struct deps d = {0};
 	struct gaps g = {0};
 	uint32_t i;
 	int rc = -ENOMEM;
 
-	*p = (struct peer_path){.lane = lane, .nlink = nedge};
+	*p = (struct peer_path){
+		.lane = lane, .nlink = nedge, .start = first_link(edge, nedge, rank)};
 	p->node = calloc(lane->nop + 1, sizeof(*p->node));
 	p->send = calloc(nedge + 1, sizeof(*p->send));
 	p->recv = calloc(nedge + 1, sizeof(*p->recv));
@@ -186,7 +219,7 @@ int peer_path_make(struct peer_path *p, const struct peer_lane *lane, const stru
 	rc = chain(p, edge, nedge);
 	for (i = 0; !rc && i < lane->nop; i++) {
 		p->node[i].dep = d.n;
-		rc = find_deps(&d, &g, lane, i);
+		rc = lane->len ? find_deps(&d, &g, lane, i) : find_order(&d, lane, i);
 		p->node[i].ndep = d.n - p->node[i].dep;
 	}
 	p->dep = d.op;

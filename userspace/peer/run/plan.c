@@ -56,7 +56,7 @@ static struct peer_plan *plan_make(const struct peer_shape *shape, const struct 
 	}
 	for (i = 0; i < p->sched.nlane && !*err; i++) {
 		own = edges_of(edge, nedge, i, &n);
-		*err = peer_path_make(&p->path[i], &p->sched.lane[i], own, n);
+		*err = peer_path_make(&p->path[i], &p->sched.lane[i], rank, own, n);
 	}
 	if (!*err)
 		return p;

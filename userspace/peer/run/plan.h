@@ -28,7 +28,7 @@ struct peer_node {
  * struct peer_path - the plan of one lane
  * @node: by operation.
  * @send, @recv: by link: the first operation, or PEER_NO_OP.
- * @nlink: links of the lane.
+ * @nlink: links of the lane. @start: the one to look at first.
  */
 struct peer_path {
 	const struct peer_lane *lane;
@@ -37,6 +37,7 @@ struct peer_path {
 	uint32_t *send;
 	uint32_t *recv;
 	uint32_t nlink;
+	uint32_t start;
 };
 
 /**
@@ -54,12 +55,12 @@ struct peer_plan {
 };
 
 /**
- * peer_path_make() - make a lane ready
+ * peer_path_make() - make a lane of @rank ready
  * @edge: the edges of @lane, sorted by peer and NIC.
  * Return: 0, -ENOMEM, or -EINVAL: the schedule uses an edge that is not in the list.
  */
-int peer_path_make(struct peer_path *p, const struct peer_lane *lane, const struct peer_edge *edge,
-		   uint32_t nedge);
+int peer_path_make(struct peer_path *p, const struct peer_lane *lane, uint32_t rank,
+		   const struct peer_edge *edge, uint32_t nedge);
 void peer_path_free(struct peer_path *p);
 
 /**

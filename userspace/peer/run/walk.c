@@ -62,6 +62,10 @@ static bool may(const struct peer_walk *w, uint32_t op, uint64_t x, uint64_t n)
 	uint64_t end;
 	uint32_t i, d, u;
 
+	/* Empty ranges wait for operations, not for parts of them. */
+	for (i = 0; !w->path->lane->len && i < node->ndep; i++)
+		if (!w->done[w->path->dep[node->dep + i]])
+			return false;
 	for (i = 0; i < node->ndep; i++) {
 		d = w->path->dep[node->dep + i];
 		e = op_of(w, d);
@@ -131,7 +135,7 @@ static void passed(struct peer_walk *w, struct peer_spot *s, uint64_t n)
 	uint32_t next = w->path->node[s->op].next;
 
 	s->off += n;
-	w->done[s->op] = s->off;
+	w->done[s->op] = s->off + !o->len;
 	if (s->off < o->len)
 		return;
 	w->left--;
@@ -284,11 +288,12 @@ static bool announce(struct peer_walk *w)
 bool peer_walk_step(struct peer_walk *w)
 {
 	bool any = w->told < w->path->nlink && announce(w);
-	uint32_t i;
+	uint32_t i, link = w->path->start;
 
 	for (i = 0; i < w->path->nlink && !w->wrong; i++) {
-		any |= recv_link(w, i);
-		any |= send_link(w, i);
+		any |= recv_link(w, link);
+		any |= send_link(w, link);
+		link = link + 1 < w->path->nlink ? link + 1 : 0;
 	}
 	return any;
 }

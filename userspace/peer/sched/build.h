@@ -150,11 +150,17 @@ int peer_ranges_make(struct peer_build *b, uint32_t lane);
 void peer_ranges_free(struct peer_build *b);
 bool peer_has_parts(const struct peer_what *what);
 
+/* order.c */
+uint32_t peer_order_segments(const struct peer_build *b);
+struct peer_span peer_order_up(const struct peer_build *b, uint32_t i);
+struct peer_span peer_order_down(const struct peer_build *b, uint32_t i);
+
 /* grid.c */
 void peer_grid_reduce(struct peer_build *b);
 void peer_grid_gather(struct peer_build *b, uint32_t root);
 void peer_grid_scatter(struct peer_build *b, uint32_t root);
 void peer_grid_spread(struct peer_build *b, uint32_t root);
+bool peer_spreads(const struct peer_build *b);
 uint32_t peer_grid_position(const struct peer_grid *g, uint32_t core, uint32_t blocks);
 uint32_t peer_line_rank(const struct peer_build *b, const struct peer_line *l, uint32_t digit);
 struct peer_span peer_line_span(const struct peer_build *b, const struct peer_line *l,

@@ -18,12 +18,17 @@ static uint32_t partner_of(const struct peer_build *b)
 				      : peer_cast_folded(&b->cast, core);
 }
 
-static void hand(struct peer_build *b, uint32_t leader, bool out, bool add, struct peer_span span)
+static void hand(struct peer_build *b, uint32_t leader, enum peer_kind kind, struct peer_span span)
 {
-	enum peer_kind kind =
-		out ? (add ? PEER_SEND_ADD : PEER_SEND_SET) : (add ? PEER_ADD : PEER_SET);
-
 	peer_build_op(b, kind, b->nic, peer_cast_leader_rank(&b->cast, leader), span);
+}
+
+static void hand_all(struct peer_build *b, uint32_t leader, enum peer_kind kind, bool up)
+{
+	uint32_t i;
+
+	for (i = 0; i < peer_order_segments(b); i++)
+		hand(b, leader, kind, up ? peer_order_up(b, i) : peer_order_down(b, i));
 }
 
 /** peer_fold_in() - hand over before */
@@ -31,22 +36,22 @@ void peer_fold_in(struct peer_build *b)
 {
 	uint32_t partner = partner_of(b);
 	bool folded = b->core == PEER_NOBODY;
-	uint32_t root;
+	enum peer_kind set = folded ? PEER_SEND_SET : PEER_SET;
+	uint32_t extra = folded ? b->leader : partner;
 
 	if (b->cast.core == b->cast.leaders)
 		return;
 	if (partner != PEER_NOBODY) {
 		switch (b->what.collective) {
 		case PEER_ALLGATHER:
-			hand(b, partner, folded, false, b->own[folded ? b->leader : partner]);
+			hand(b, partner, set, b->own[extra]);
 			break;
 		case PEER_BROADCAST:
-			root = peer_cast_leader_of(&b->cast, b->what.root);
-			if (root == (folded ? b->leader : partner))
-				hand(b, partner, folded, false, peer_build_whole(b));
+			if (extra == peer_cast_leader_of(&b->cast, b->what.root))
+				hand_all(b, partner, set, true);
 			break;
 		default:
-			hand(b, partner, folded, true, peer_build_whole(b));
+			hand_all(b, partner, folded ? PEER_SEND_ADD : PEER_ADD, true);
 		}
 	}
 	b->step++;
@@ -57,18 +62,17 @@ void peer_fold_out(struct peer_build *b)
 {
 	uint32_t partner = partner_of(b);
 	bool folded = b->core == PEER_NOBODY;
-	struct peer_span span = peer_build_whole(b);
+	enum peer_kind set = folded ? PEER_SET : PEER_SEND_SET;
+	uint32_t extra = folded ? b->leader : partner;
 
 	if (b->cast.core == b->cast.leaders)
 		return;
 	if (partner != PEER_NOBODY) {
-		uint32_t extra = folded ? b->leader : partner;
-
 		if (b->what.collective == PEER_REDUCE_SCATTER)
-			span = b->own[extra];
-		if (b->what.collective != PEER_BROADCAST ||
-		    extra != peer_cast_leader_of(&b->cast, b->what.root))
-			hand(b, partner, !folded, false, span);
+			hand(b, partner, set, b->own[extra]);
+		else if (b->what.collective != PEER_BROADCAST ||
+			 extra != peer_cast_leader_of(&b->cast, b->what.root))
+			hand_all(b, partner, set, false);
 	}
 	b->step++;
 }

@@ -161,3 +161,18 @@ void peer_grid_spread(struct peer_build *b, uint32_t root)
 		b->step = start;
 	}
 }
+
+/**
+ * peer_spreads() - is this a broadcast of whole vectors?
+ * Chains and short vectors are: there are fewer steps, and chains are pipelined.
+ */
+bool peer_spreads(const struct peer_build *b)
+{
+	const struct peer_shape *s = b->cast.shape;
+
+	if (b->what.collective != PEER_BROADCAST)
+		return false;
+	if (!b->cast.alone && (s->alg == PEER_ALG_RING || s->alg == PEER_ALG_TORUS))
+		return true;
+	return b->what.count < b->cast.core || b->what.count < s->tree_below;
+}

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Inside a machine, by memory that its processes share: the ranks' values go up to the
- * leader before the leaders' algorithm, results come down after it. Ranges are whole
- * lanes, so run/ overlaps the three stages chunk by chunk.
+ * leader before the leaders' algorithm, results come down after it. Segments go in the
+ * order in which the leader needs and completes them (order.c), so that run/ overlaps the
+ * three stages.
  *
  *	REDUCE     up: 1 step, the leader adds each local's vector, in order of ranks
- *	ALLREDUCE  up: 2 steps, each rank adds one subrange of all, the leader collects
+ *	ALLREDUCE  up: 1 step more than segments: each rank adds its share of a segment,
+ *		   while the leader collects the shares of the one before
  *	both       down: 1 step, the leader sends each local the result
  *
  * The machine's sum is only on the leader: the result overwrites it elsewhere, and to
@@ -18,31 +20,30 @@ static uint32_t leader_rank(const struct peer_build *b)
 	return peer_cast_leader_rank(&b->cast, b->leader);
 }
 
-/* Everybody hands the lane, or an empty range, to the leader. */
-static void star_up(struct peer_build *b)
+/* Everybody hands a segment, or an empty range, to the leader. */
+static void star_up(struct peer_build *b, struct peer_span seg)
 {
 	uint32_t i;
 
 	if (!b->leads) {
-		peer_build_op(b, PEER_SEND_ADD, PEER_NIC_LOCAL, leader_rank(b),
-			      peer_build_whole(b));
+		peer_build_op(b, PEER_SEND_ADD, PEER_NIC_LOCAL, leader_rank(b), seg);
 		return;
 	}
 	for (i = 0; i < peer_cast_members(&b->cast, b->leader); i++) {
 		uint32_t rank = peer_cast_member(&b->cast, b->leader, i);
 
 		if (rank != b->rank)
-			peer_build_op(b, PEER_ADD, PEER_NIC_LOCAL, rank, peer_build_whole(b));
+			peer_build_op(b, PEER_ADD, PEER_NIC_LOCAL, rank, seg);
 	}
 }
 
-static struct peer_span share_of(const struct peer_build *b, uint32_t member)
+static struct peer_span share_of(const struct peer_build *b, struct peer_span seg, uint32_t member)
 {
-	return peer_span_split(peer_build_whole(b), peer_cast_members(&b->cast, b->leader), member);
+	return peer_span_split(seg, peer_cast_members(&b->cast, b->leader), member);
 }
 
-/* Reduce-scatter among the machine's ranks. */
-static void shared_add(struct peer_build *b, uint32_t me)
+/* Reduce-scatter of a segment among the machine's ranks. */
+static void shared_add(struct peer_build *b, struct peer_span seg, uint32_t me)
 {
 	uint32_t d, n = peer_cast_members(&b->cast, b->leader);
 
@@ -50,40 +51,47 @@ static void shared_add(struct peer_build *b, uint32_t me)
 		uint32_t to = (me + d) % n, from = (me + n - d) % n;
 
 		peer_build_op(b, PEER_SEND_ADD, PEER_NIC_LOCAL,
-			      peer_cast_member(&b->cast, b->leader, to), share_of(b, to));
+			      peer_cast_member(&b->cast, b->leader, to), share_of(b, seg, to));
 		peer_build_op(b, PEER_ADD, PEER_NIC_LOCAL,
-			      peer_cast_member(&b->cast, b->leader, from), share_of(b, me));
+			      peer_cast_member(&b->cast, b->leader, from), share_of(b, seg, me));
 	}
 }
 
-/* The leader collects the sums. */
-static void shared_collect(struct peer_build *b, uint32_t me)
+/* The leader collects a segment's sums. */
+static void shared_collect(struct peer_build *b, struct peer_span seg, uint32_t me)
 {
 	uint32_t i;
 
 	if (!b->leads) {
-		peer_build_op(b, PEER_SEND_SET, PEER_NIC_LOCAL, leader_rank(b), share_of(b, me));
+		peer_build_op(b, PEER_SEND_SET, PEER_NIC_LOCAL, leader_rank(b),
+			      share_of(b, seg, me));
 		return;
 	}
 	for (i = 0; i < peer_cast_members(&b->cast, b->leader); i++)
 		if (i != me)
 			peer_build_op(b, PEER_SET, PEER_NIC_LOCAL,
-				      peer_cast_member(&b->cast, b->leader, i), share_of(b, i));
+				      peer_cast_member(&b->cast, b->leader, i),
+				      share_of(b, seg, i));
 }
 
 static void sum_up(struct peer_build *b)
 {
-	uint32_t me = 0;
+	uint32_t i, n = peer_order_segments(b), me = 0;
 
 	if (b->cast.shape->intra == PEER_INTRA_REDUCE) {
-		star_up(b);
+		for (i = 0; i < n; i++)
+			star_up(b, peer_order_up(b, i));
 		return;
 	}
 	while (peer_cast_member(&b->cast, b->leader, me) != b->rank)
 		me++;
-	shared_add(b, me);
-	b->step++;
-	shared_collect(b, me);
+	for (i = 0; i <= n; i++) {
+		if (i < n)
+			shared_add(b, peer_order_up(b, i), me);
+		if (i > 0)
+			shared_collect(b, peer_order_up(b, i - 1), me);
+		b->step += i < n;
+	}
 }
 
 /* Each local's part. */
@@ -108,15 +116,17 @@ static void parts_up(struct peer_build *b)
 /* A root that is no leader. */
 static void root_up(struct peer_build *b)
 {
-	uint32_t root = b->what.root;
+	uint32_t i, root = b->what.root;
 
 	if (peer_cast_leader_of(&b->cast, root) != b->leader || root == leader_rank(b))
 		return;
-	if (b->rank == root)
-		peer_build_op(b, PEER_SEND_SET, PEER_NIC_LOCAL, leader_rank(b),
-			      peer_build_whole(b));
-	else if (b->leads)
-		peer_build_op(b, PEER_SET, PEER_NIC_LOCAL, root, peer_build_whole(b));
+	for (i = 0; i < peer_order_segments(b); i++) {
+		if (b->rank == root)
+			peer_build_op(b, PEER_SEND_SET, PEER_NIC_LOCAL, leader_rank(b),
+				      peer_order_up(b, i));
+		else if (b->leads)
+			peer_build_op(b, PEER_SET, PEER_NIC_LOCAL, root, peer_order_up(b, i));
+	}
 }
 
 /** peer_local_up() - bring the machine's values to its leader */
@@ -137,19 +147,11 @@ void peer_local_up(struct peer_build *b)
 		root_up(b);
 		break;
 	case PEER_BARRIER:
-		star_up(b);
+		star_up(b, peer_build_whole(b));
 		break;
 	}
 	b->partial = false;
 	b->step++;
-}
-
-/* Range of the result that a local gets. */
-static struct peer_span result_of(const struct peer_build *b, uint32_t rank)
-{
-	if (b->what.collective == PEER_REDUCE_SCATTER)
-		return (struct peer_span){b->part[rank], b->part_len};
-	return peer_build_whole(b);
 }
 
 static bool wants(const struct peer_build *b, uint32_t rank)
@@ -157,20 +159,38 @@ static bool wants(const struct peer_build *b, uint32_t rank)
 	return b->what.collective != PEER_BROADCAST || rank != b->what.root;
 }
 
+/* A segment of the result, or, of a reduce-scatter, each local's part. */
+static void result_down(struct peer_build *b, struct peer_span seg)
+{
+	bool parts = b->what.collective == PEER_REDUCE_SCATTER;
+	uint32_t i;
+
+	if (!b->leads) {
+		if (parts)
+			seg = (struct peer_span){b->part[b->rank], b->part_len};
+		if (wants(b, b->rank))
+			peer_build_op(b, PEER_SET, PEER_NIC_LOCAL, leader_rank(b), seg);
+		return;
+	}
+	for (i = 0; i < peer_cast_members(&b->cast, b->leader); i++) {
+		uint32_t rank = peer_cast_member(&b->cast, b->leader, i);
+
+		if (parts)
+			seg = (struct peer_span){b->part[rank], b->part_len};
+		if (rank != b->rank && wants(b, rank))
+			peer_build_op(b, PEER_SEND_SET, PEER_NIC_LOCAL, rank, seg);
+	}
+}
+
 /** peer_local_down() - the leader hands the result to its machine */
 void peer_local_down(struct peer_build *b)
 {
-	uint32_t i;
+	bool parts = b->what.collective == PEER_REDUCE_SCATTER;
+	uint32_t i, n = parts ? 1 : peer_order_segments(b);
 
 	if (!b->cast.local)
 		return;
-	if (!b->leads && wants(b, b->rank))
-		peer_build_op(b, PEER_SET, PEER_NIC_LOCAL, leader_rank(b), result_of(b, b->rank));
-	for (i = 0; b->leads && i < peer_cast_members(&b->cast, b->leader); i++) {
-		uint32_t rank = peer_cast_member(&b->cast, b->leader, i);
-
-		if (rank != b->rank && wants(b, rank))
-			peer_build_op(b, PEER_SEND_SET, PEER_NIC_LOCAL, rank, result_of(b, rank));
-	}
+	for (i = 0; i < n; i++)
+		result_down(b, peer_order_down(b, i));
 	b->step++;
 }

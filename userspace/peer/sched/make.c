@@ -22,16 +22,6 @@ static bool what_is_wrong(const struct peer_shape *shape, const struct peer_what
 	return true;
 }
 
-/* Chains and short vectors go as a whole: fewer steps, and chains are pipelined. */
-static bool spreads(const struct peer_build *b)
-{
-	const struct peer_shape *s = b->cast.shape;
-
-	if (!b->cast.alone && (s->alg == PEER_ALG_RING || s->alg == PEER_ALG_TORUS))
-		return true;
-	return b->what.count < b->cast.core || b->what.count < s->tree_below;
-}
-
 static void core_make(struct peer_build *b)
 {
 	uint32_t root;
@@ -51,7 +41,7 @@ static void core_make(struct peer_build *b)
 		break;
 	case PEER_BROADCAST:
 		root = peer_cast_core_of(&b->cast, peer_cast_leader_of(&b->cast, b->what.root));
-		if (spreads(b)) {
+		if (peer_spreads(b)) {
 			peer_grid_spread(b, root);
 			break;
 		}

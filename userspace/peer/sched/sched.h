@@ -86,6 +86,9 @@ enum peer_intra {
  * @tree_below: BROADCAST of fewer elements goes down a tree as a whole (half the
  *         steps), of more it is scattered and gathered. Chains (RING, TORUS) are
  *         pipelined, and always whole.
+ * @segment: least elements of a segment, 0: 4096. To leaders and back, and from folded
+ *         ones and back, vectors go in segments in the order in which the algorithm needs
+ *         and completes them, so that the stages overlap.
  * @intra: see there. NONE: machines do not matter.
  * @machine: by rank: number of its machine; NULL: each rank is one.
  * @leader: by machine: its leader's rank; NULL with @machine NULL.
@@ -99,6 +102,7 @@ struct peer_shape {
 	uint32_t rows, cols;
 	uint64_t halving_below;
 	uint64_t tree_below;
+	uint64_t segment;
 	enum peer_intra intra;
 	const uint32_t *machine;
 	const uint32_t *leader;

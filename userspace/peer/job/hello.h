@@ -6,8 +6,10 @@
 #ifndef PEER_HELLO_H
 #define PEER_HELLO_H
 
-#include "peer.h"
-#include "run/crew.h"
+#include "peer/peer.h"
+#include "measure.h"
+#include "peer/choose/choose.h"
+#include "peer/run/crew.h"
 
 struct peer_hello;
 
@@ -17,6 +19,8 @@ struct peer_hello;
  * @machine, @leader: for the shapes.
  * @nic:   this rank's NICs, by number.
  * @shm_name: for memory shared by the ranks of a machine.
+ * @table: the best shape of each call, once the network was measured.
+ * @rates: as measured.
  */
 struct peer_agreed {
 	struct peer_shape shape[PEER_SHAPES_MAX];
@@ -34,6 +38,8 @@ struct peer_agreed {
 	char shape_text[32];
 	struct trib_key key;
 	uint32_t job;
+	struct peer_table table;
+	struct peer_rates rates;
 };
 
 /**
@@ -47,9 +53,12 @@ int peer_agreed_begin(struct peer_agreed *a, const struct trib_peer_conf *conf,
 int peer_hello_agree(struct peer_agreed *a, const void **all, const size_t *lens, uint32_t world,
 		     uint32_t rank, struct trib_peer_error *error);
 
+/** peer_agreed_rate() - tune the shapes, and choose by these rates from now on */
+void peer_agreed_rate(struct peer_agreed *a, size_t chunk, const struct peer_rates *r);
+
 /** peer_agreed_pick() - the shape for a call; the same on all ranks */
-unsigned int peer_agreed_pick(const struct peer_agreed *a, const struct trib_peer_call *c);
-void peer_agreed_describe(const struct peer_agreed *a, char *buf, size_t room);
+unsigned int peer_agreed_pick(struct peer_agreed *a, const struct trib_peer_call *c);
+void peer_agreed_describe(struct peer_agreed *a, char *buf, size_t room);
 void peer_agreed_free(struct peer_agreed *a);
 
 #endif /* PEER_HELLO_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* See peer_mem.h. */
-#include "peer_mem.h"
+/* See mem.h. */
+#include "mem.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * The engine of peers as libtrib calls it: meet, agree, connect; then calls go to the
  * crew. See peer.h.
  */
-#include "peer.h"
+#include "peer/peer.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "hello.h"
-#include "run/crew.h"
-#include "run/error.h"
+#include "peer/run/crew.h"
+#include "peer/run/error.h"
 
 #define CHUNK (64 << 10)
 #define CHUNK_MAX (4 << 20)
@@ -180,6 +180,33 @@ static int make_crew(struct trib_peer *p, const struct trib_peer_conf *conf,
 	return 0;
 }
 
+static int take_rates(struct trib_peer *p, const void **all, const size_t *lens,
+		      struct trib_peer_error *error)
+{
+	struct peer_rates r;
+
+	if (lens[0] != sizeof(r))
+		return peer_error(error, TRIB_PEER_SYSTEM, -EPROTO, 0, "rank 0 sent no rates");
+	memcpy(&r, all[0], sizeof(r));
+	if (!(r.alpha >= 0 && r.alpha < 10 && r.beta >= 0 && r.beta < 1 && r.gamma >= 0 &&
+	      r.gamma < 1))
+		return peer_error(error, TRIB_PEER_SYSTEM, -EPROTO, 0, "rank 0 sent wrong rates");
+	peer_agreed_rate(&p->agreed, p->crew->conf.chunk, &r);
+	return 0;
+}
+
+/* "auto" needs to know the network. */
+static int measure(struct trib_peer *p, struct trib_peer_error *error)
+{
+	struct peer_rates r;
+	int rc;
+
+	if (p->agreed.nshape < 2 || p->world == 1)
+		return 0;
+	rc = peer_measure(p->crew, &r, error);
+	return rc ? rc : swap(p, &r, sizeof(r), take_rates, error);
+}
+
 static int connect_all(struct trib_peer *p, struct trib_peer_error *error)
 {
 	size_t len;
@@ -238,6 +265,8 @@ static int peer_open(struct trib_peer **out, const struct trib_peer_conf *conf,
 		rc = connect_all(p, error);
 	if (!rc)
 		rc = peer_crew_start(p->crew, error);
+	if (!rc)
+		rc = measure(p, error);
 	if (!rc) {
 		*out = p;
 		return 0;

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "run/error.h"
+#include "peer/run/error.h"
 
 #define MAGIC 0x54504852 /* "TPHR"; the other byte order reads another number */
 
@@ -298,8 +298,8 @@ static void add_if_right(struct peer_agreed *a, uint32_t world, enum peer_alg al
 /* "auto": all that the world allows; peer_agreed_pick() chooses for each call. */
 static void all_shapes(struct peer_agreed *a, uint32_t world)
 {
-	static const enum peer_alg algs[] = {PEER_ALG_RING, PEER_ALG_HALVING, PEER_ALG_BCUBE,
-					     PEER_ALG_TORUS};
+	static const enum peer_alg algs[] = {PEER_ALG_HALVING, PEER_ALG_RING, PEER_ALG_BCUBE,
+					     PEER_ALG_TORUS, PEER_ALG_DIRECT};
 
 	for (unsigned int i = 0; i < sizeof(algs) / sizeof(algs[0]); i++)
 		add_if_right(a, world, algs[i]);
