@@ -352,6 +352,11 @@ enum trib_attr_job {
 	 * does.
 	 */
 	TRIB_A_JOB_BLOCKED,
+	/*
+	 * string: ADDR:PORT where rank 0 listens for the ranks that exchange
+	 * without relays. Absent if the job names none.
+	 */
+	TRIB_A_JOB_PEERS,
 	TRIB_A_JOB__MAX,
 };
 

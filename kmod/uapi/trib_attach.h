@@ -48,7 +48,7 @@
  * weight=T:W, behind tree= or shared=, sets &trib_attach_tree.weight; default 1.
  *
  * peers=ADDR:PORT is the address where ranks meet that exchange without relays: rank 0
- * listens there. A ticket with it may have no tree.
+ * listens there. A ticket with it may have no tree, and its ADDR is no relay then.
  *
  * UP and DOWN are &trib_attach_rep.up and down, 32 hexadecimal digits each: a ticket is
  * a secret, of one rank.
@@ -115,7 +115,8 @@ enum trib_attach_flags {
  * @version: TRIB_ATTACH_VERSION.
  * @cmd:     enum trib_attach_cmd.
  * @flags:   enum trib_attach_flags.
- * @rank:    wanted rank, or TRIB_RANK_ANY: the lowest free one of this host.
+ * @rank:    wanted rank, or TRIB_RANK_ANY: the lowest free one of this host. A job
+ *           without a tree here needs a rank: tribd does not know which ones are here.
  * @job:     name, NUL-terminated.
  */
 struct trib_attach_req {
@@ -229,7 +230,7 @@ TRIB_ASSERT(sizeof(struct trib_attach_tree) == 120, "trib_attach_tree");
  * @rank:    this worker's rank.
  * @world:   workers of the job.
  * @job:     job number.
- * @ntree:   trees in @tree; 1 cells array for each, in this order.
+ * @ntree:   trees in @tree; 1 cells array for each, in this order. 0 only with @peers.
  * @nval:    TRIB_NVAL of the cells arrays.
  * @window:  W.
  * @ncell:   of mapped delivery, also if it resumes: N, the cells of each array, before its
@@ -243,7 +244,11 @@ TRIB_ASSERT(sizeof(struct trib_attach_tree) == 120, "trib_attach_tree");
  *           larger.
  * @fmt:     enum trib_fmt of float sums; TRIB_FMT_Q32 unless the job's relays have
  *           the kernel module. 0 is Q32.
- * @text:    reason of @err, one line.
+ * @peers_port: TCP port at @peers, or 0: the job names no such address.
+ * @text:    reason of @err, one line; its NUL may be missing.
+ * @peers:   IPv6 or v4-mapped: rank 0 listens here for ranks that exchange without
+ *           relays. A reply with it may have no tree: tribd does not watch over such a
+ *           rank, whose end the others notice by themselves.
  * @tree:    the trees.
  *
  * A process gets no other key: it cannot send for another rank.
@@ -265,9 +270,10 @@ struct trib_attach_rep {
 	__u32 timeout_ms;
 	__u32 epoch;
 	__u16 fmt;
-	__u16 rsvd;
+	__u16 peers_port;
 	__u32 ncell;
-	char text[232];
+	char text[216];
+	__be32 peers[4];
 	struct trib_attach_tree tree[TRIB_ATTACH_TREES];
 };
 TRIB_ASSERT(sizeof(struct trib_attach_rep) == 312 + 120 * TRIB_ATTACH_TREES, "trib_attach_rep");

@@ -152,6 +152,12 @@ ranks_of()
 	fi
 }
 
+# bracketed ADDRESS: as it stands before a port.
+bracketed() { [[ $1 == *:* ]] && echo "[$1]" || echo "$1"; }
+
+# Rank 0 listens at this address for ranks that exchange without relays.
+meeting() { echo "$(bracketed "${up_addr[w0]}"):7416"; }
+
 # The configuration of the host's tribd, as lines for `trib batch`.
 config_of()
 {
@@ -183,7 +189,8 @@ config_of()
 		tree+=" down everybody"
 	fi
 	echo "job add $job id 1 world $world key $key window $window" \
-	     "timeout $timeout${plan_rate:+ rate $plan_rate} dtype $dtype"
+	     "timeout $timeout${plan_rate:+ rate $plan_rate} dtype $dtype" \
+	     "${up_addr[w0]:+peers $(meeting)}"
 	echo "$tree"
 	[[ ! $ndn || ${role[$host]} != relay ]] || config_of_ndn "$host"
 }
@@ -194,6 +201,7 @@ bcube_rows()
 	"$top/scripts/lib/bcube-rows" "$bcube_n" "$bcube_k" --job \
 		"name=$job" id=1 "key=$key" "window=$window" \
 		"timeout=$timeout" "dtype=$dtype" ${plan_rate:+"rate=$plan_rate"} \
+		${up_addr[w0]:+"peers=$(meeting)"} \
 		>"$state/rows.json"
 }
 
@@ -208,23 +216,19 @@ configure_host()
 		die "cannot configure $1; see above"
 }
 
-# bracketed ADDRESS: as it stands before a port.
-bracketed() { [[ $1 == *:* ]] && echo "[$1]" || echo "$1"; }
-
-# write_peers HOST RANK: how its processes exchange without relays (-A ring, ...).
+# write_peers HOST RANK: how its processes exchange without relays (-A ring, ...). The
+# job tells where they meet.
 write_peers()
 {
-	local meet nics=${up_addr[$1]} l
+	local nics=${up_addr[$1]} l
 
 	[[ $nics && ${up_addr[w0]} ]] || return 0
-	meet=$(bracketed "${up_addr[w0]}")
 	for ((l = 1; l < bcube_k; l++)); do
 		[[ $kind != bcube ]] || nics+=",$(bcube_addr "${1#w}" "$l")"
 	done
-	echo "TRIB_PEERS=$meet:7416"
 	echo "TRIB_PEER_NICS=$nics"
-	[[ ! $plain ]] || echo "TRIB_JOB=trib://$meet/$job?job=1&rank=$2&$(
-		)world=$world&keys=$key:$key&peers=$meet:7416"
+	[[ ! $plain ]] || echo "TRIB_JOB=trib://$(meeting)/$job?job=1&rank=$2&$(
+		)world=$world&keys=$key:$key&peers=$(meeting)"
 }
 
 # write_env WORKER: the environment of a rank's process.

@@ -42,6 +42,7 @@ static uint32_t next_uid;
 static int plugging;
 static unsigned int rings;
 static unsigned int fail_at; /* array that cannot be made; 0: none */
+static bool bare;	     /* the job has no tree here, but peers */
 
 static void must(bool good, const char *what)
 {
@@ -131,6 +132,8 @@ struct tree *tree_next_of_job(struct tribd *d, const struct job *job, const stru
 {
 	(void)d;
 	(void)job;
+	if (bare)
+		return NULL;
 	return !after ? &T[0] : after == &T[0] ? &T[1] : NULL;
 }
 
@@ -268,7 +271,7 @@ static void ranks_hold(void)
 	 * ones.
 	 */
 	for (int i = 0; i < RANKS; i++)
-		must(!here[i] || taken[i] == (have[i] != 0) || late[i],
+		must(bare || !here[i] || taken[i] == (have[i] != 0) || late[i],
 		     "a rank is neither free nor taken");
 	must(rings <= held, "a ring has no rank");
 }
@@ -304,6 +307,8 @@ static void reflex_holds(const struct trib_attach_rep *rep, const struct trib_at
 static void groups_hold(const struct trib_attach_rep *rep)
 {
 	must(!(rep->flags & TRIB_ATTACH_MAPPED) || rep->ncell == NCELL, "maps without cells");
+	must(rep->peers_port == J.peers_port, "another meeting");
+	must(rep->ntree ? !bare : bare && !rep->flags, "trees of a bare rank, or none");
 	for (unsigned int i = 0; i < rep->ntree; i++) {
 		const struct trib_attach_tree *a = &rep->tree[i];
 		uint16_t port = group[a->tree - 1].udp_port;
@@ -448,6 +453,8 @@ static void start(struct input *in)
 	F.local_known = way != 4;
 	F.local_mac[5] = 1;
 	fail_at = way > 4 ? way - 4u : 0;
+	bare = (groups & 0xf3) == 0x81;
+	J.peers_port = bare || groups & 4 ? 7416 : 0;
 	memset(T, 0, sizeof(T));
 	TAILQ_INIT(&D.trees);
 	D.attach = calloc(1, sizeof(*D.attach));

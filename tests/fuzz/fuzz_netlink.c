@@ -86,10 +86,28 @@ ssize_t sendto(int fd, const void *data, size_t len, int flags, const struct soc
 
 /* --- requests */
 
-static const char *const words[] = {
-	"a",  "b",   "c",	"d",	     "up", "train",  "eval",
-	"p0", "p1",  "p2",	"p9",	     "",   " ",	     "\xff",
-	"/",  "/ps", "/ps/job", "/insert/x", "/%", "insert", "/v=1/seg=18446744073709551615"};
+static const char *const words[] = {"a",
+				    "b",
+				    "c",
+				    "d",
+				    "up",
+				    "train",
+				    "eval",
+				    "p0",
+				    "p1",
+				    "p2",
+				    "p9",
+				    "",
+				    " ",
+				    "\xff",
+				    "/",
+				    "/ps",
+				    "/ps/job",
+				    "/insert/x",
+				    "/%",
+				    "insert",
+				    "/v=1/seg=18446744073709551615",
+				    "10.0.0.1:7416"};
 
 static void *put(size_t n)
 {
@@ -165,9 +183,9 @@ static void put_request(struct input *in)
 
 /* --- what must hold */
 
-/* @held: bits of held trees; @rate: sum over all jobs. */
+/* @held: bits of held trees; @rate, @meet: sums over all jobs. */
 struct shape {
-	uint64_t faces, jobs, trees, held, rate;
+	uint64_t faces, jobs, trees, held, rate, meet;
 	uint64_t peers, routes, prefixes, times;
 };
 
@@ -181,8 +199,11 @@ static struct shape shape_of(void)
 
 	TAILQ_FOREACH(t, &D.trees, link)
 		s.held |= (uint64_t)t->held << (t->id & 63);
-	TAILQ_FOREACH(j, &D.jobs, link)
+	TAILQ_FOREACH(j, &D.jobs, link) {
 		s.rate = s.rate * 31 + j->rate;
+		s.meet = s.meet * 31 + j->peers_port;
+		must(!j->peers_port || !addr_is_zero(&j->peers), "where a job's peers meet");
+	}
 	TAILQ_FOREACH(f, &D.faces, link)
 		if (f->ndn)
 			s.peers = s.peers * 31 + f->ndn->number + 256 * f->ndn->port + f->ndn->kind;
@@ -201,7 +222,7 @@ static void change_holds(uint8_t cmd, const struct shape *was, const struct shap
 	if (cmd == TRIB_CMD_TREE_SWITCH)
 		must(same && was->rate == is->rate, "a switch did more");
 	if (cmd == TRIB_CMD_JOB_SET)
-		must(same && was->held == is->held, "a setting did more");
+		must(same && was->held == is->held && was->meet == is->meet, "a setting did more");
 }
 
 /* Such a row has nothing in the maps, and its ranks have different ports. */

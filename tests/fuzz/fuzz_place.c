@@ -66,6 +66,13 @@ static void sane(struct input *in, struct trib_attach_rep *r)
 	}
 	if (how & 0x40)
 		r->flags = TRIB_ATTACH_MAPPED;
+	if (!(how & 0x80))
+		return;
+	memcpy(r->peers, r->tree[0].addr, sizeof(r->peers));
+	r->peers_port = 7416;
+	/* Such ranks need no tree. */
+	if (how & 0x20)
+		r->ntree = 0;
 }
 
 static void bend(struct input *in, void *p, size_t size)
@@ -79,7 +86,7 @@ static void bend(struct input *in, void *p, size_t size)
 
 static void trees_hold(const struct trib_attach_rep *r)
 {
-	must(r->ntree >= 1 && r->ntree <= TRIB_ATTACH_TREES, "trees");
+	must(r->ntree <= TRIB_ATTACH_TREES, "trees");
 	must(r->world >= 1 && r->world <= TRIB_WORLD_MAX && r->rank < r->world, "world, rank");
 	must(!(r->window & (r->window - 1)), "a window");
 	must(r->nval <= TRIB_NVAL_LARGE, "values");
@@ -158,6 +165,7 @@ static void answer(struct input *in)
 	err = hello(&p, &req);
 	if (!err) {
 		trees_hold(&p.rep);
+		must(p.rep.ntree || (p.rep.peers_port && p.ring_fd < 0), "neither trees nor peers");
 		must(!(rep.flags & TRIB_ATTACH_MAPPED) == (p.ring_fd < 0), "a ring");
 	} else {
 		memset(&p.rep, 0, sizeof(p.rep));
@@ -187,6 +195,7 @@ static void place(struct input *in)
 	must(!why || *why, "no reason");
 	if (!why) {
 		trees_hold(r);
+		must(r->ntree, "no trees");
 		must(len >= trib_place_len(r->ntree), "trees behind the end");
 		for (unsigned int i = 0; i < r->ntree; i++)
 			must(r->tree[i].recv_port && trib_addr_is_set(r->tree[i].addr), "a port");

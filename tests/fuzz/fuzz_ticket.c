@@ -71,7 +71,7 @@ static void hops_in_range(const struct trib_attach_rep *r, const struct trib_att
 
 static void in_range(const struct trib_attach_rep *r)
 {
-	must(r->ntree >= 1 && r->ntree <= TRIB_ATTACH_TREES, "trees");
+	must(r->ntree <= TRIB_ATTACH_TREES, "trees");
 	must(r->world >= 1 && r->world <= TRIB_WORLD_MAX, "world");
 	must(r->rank < r->world, "rank");
 	for (unsigned int i = 0; i < r->ntree; i++) {
@@ -150,12 +150,16 @@ static int first_write(const struct trib_attach_rep *r, char *buf, size_t size)
 	return host_write(buf, size, r->tree[0].addr, r->tree[0].port);
 }
 
-static void write_down(const struct trib_attach_rep *r, char *buf, size_t size)
+static void write_down(const struct trib_place *p, char *buf, size_t size)
 {
 	char up[TRIB_KEY_HEX + 1], down[TRIB_KEY_HEX + 1];
+	const struct trib_attach_rep *r = &p->rep;
 	int n = snprintf(buf, size, "trib://");
 
-	n += first_write(r, buf + n, size - n);
+	if (r->ntree)
+		n += first_write(r, buf + n, size - n);
+	else
+		n += snprintf(buf + n, size - n, "%s", p->peers);
 	n += snprintf(buf + n, size - n, "/job?job=%u&keys=%s:%s&rank=%u&world=%u", r->job,
 		      text_key_put(&r->up, up), text_key_put(&r->down, down), r->rank, r->world);
 	for (unsigned int i = 0; i < r->ntree; i++) {
@@ -166,6 +170,8 @@ static void write_down(const struct trib_attach_rep *r, char *buf, size_t size)
 		if (a->weight)
 			n += snprintf(buf + n, size - n, "&weight=%u:%u", a->tree, a->weight);
 	}
+	if (*p->peers)
+		n += snprintf(buf + n, size - n, "&peers=%s", p->peers);
 	if (r->fmt)
 		snprintf(buf + n, size - n, "&fmt=%s", trib_dtype_name(r->fmt));
 }
@@ -181,7 +187,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	text[size] = 0;
 	if (!trib_ticket_parse(&p, text)) {
 		in_range(&p.rep);
-		write_down(&p.rep, again, sizeof(again));
+		must(p.rep.ntree || *p.peers, "neither trees nor peers");
+		write_down(&p, again, sizeof(again));
 		must(!trib_ticket_parse(&q, again), again);
 		must(!memcmp(&p, &q, sizeof(p)), again);
 	}

@@ -79,6 +79,14 @@ ERRORS = [
     (TOPO, JOBS.replace("1}", '1, "ps": "b", "mode": "shared", '
                         '"dtype": "f32"}').replace('"all"', '["a"]'),
      'jobs:1:98: jobs[0].dtype: "f32": shared pools add up integers only'),
+    (TOPO, JOBS.replace("1}", '1, "peers": "10.0.0.1"}'),
+     'jobs:1:69: jobs[0].peers: "10.0.0.1" lacks a port from 1 to 65535'),
+    (TOPO, JOBS.replace("1}", '1, "peers": "a:7416"}'),
+     'jobs:1:69: jobs[0].peers: "a:7416" is not an address with a port'),
+    (TOPO, JOBS.replace("1}", '1, "peers": "239.0.0.1:7416"}'),
+     'jobs:1:69: jobs[0].peers: "239.0.0.1:7416" is not the address of one host'),
+    (TOPO, JOBS.replace("1}", '1, "peers": 7416}'),
+     'jobs:1:69: jobs[0].peers: wanted true or ADDR:PORT'),
     ('{"bcube": {"ports": 2, "hosts": [{"name": "a", "nics": '
      '[{"dev": "e", "addr": "10.0.0.1"}]}]}}', JOBS,
      "topo:1:33: bcube.hosts: 1 hosts: with 1 NICs each and 2 ports a switch a "

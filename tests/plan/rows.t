@@ -118,6 +118,36 @@ def rows__name_the_dtype_of_floats():
                    for j in h["jobs"]), made["hosts"]
 
 
+def meetings(topology, **more):
+    """Where the hosts of a job say that its ranks meet."""
+    made = builtin(topology, {"name": "train", "workers": "all", **more})
+    return {h["host"]: j.get("peers") for h in made["hosts"] for j in h["jobs"]}
+
+
+@test
+def rows__name_where_peers_meet():
+    everywhere = dict.fromkeys(("r0", "w0", "w1"), "10.77.0.2:7416")
+    assert meetings("star:2", max_relays=1, peers=True) == everywhere
+    assert meetings("star:2", max_relays=1, peers="[fd00::0:1]:99") == \
+        dict.fromkeys(everywhere, "[fd00::1]:99")
+    for peers in (False, None):
+        more = {} if peers is None else {"peers": peers}
+        assert set(meetings("star:2", max_relays=1, **more).values()) == {None}
+    # The first worker is rank 0.
+    got = meetings("star:2", max_relays=1, peers=True, workers=["w1", "w0"])
+    assert set(got.values()) == {"10.77.1.2:7416"}, got
+    got = meetings("bcube:2,2", peers=True)
+    assert len(got) == 4 and len(set(got.values())) == 1, got
+
+
+@test
+def rows__of_a_torus_are_jobs_whose_peers_meet():
+    assert meetings("torus:2,3") == {}
+    made = builtin("torus:2,3", {"name": "train", "workers": "all", "peers": "10.0.0.1:7416"})
+    assert [h["jobs"][0]["peers"] for h in made["hosts"]] == ["10.0.0.1:7416"] * 6, made["hosts"]
+    assert not any(h["trees"] or h["faces"] for h in made["hosts"])
+
+
 @test
 def rows__without_addresses_are_left_out_with_a_note():
     done = trib("plan", path("topo", racks(2, 2)),

@@ -69,6 +69,31 @@ bool addr_parse_port(const char *s, struct in6_addr *ip, uint16_t *port)
 	return true;
 }
 
+/* No host has such an address to itself. */
+static bool is_nobodys(const struct in6_addr *a)
+{
+	static const uint8_t none[4], all[4] = {255, 255, 255, 255};
+
+	if (addr_is_zero(a) || addr_is_multicast(a))
+		return true;
+	return addr_is_v4(a) &&
+	       (!memcmp(a->s6_addr + 12, none, 4) || !memcmp(a->s6_addr + 12, all, 4));
+}
+
+const char *addr_parse_meeting(const char *s, struct in6_addr *ip, uint16_t *port)
+{
+	*port = 0;
+	if (!addr_parse_port(s, ip, port))
+		return "is not an address with a port, like 10.0.0.1:7416 or [fd00::1]:7416";
+	if (!*port)
+		return "lacks a port from 1 to 65535";
+	if (is_nobodys(ip))
+		return "is not the address of one host";
+	if (IN6_IS_ADDR_LINKLOCAL(ip))
+		return "is link-local: it would need a device on each host";
+	return NULL;
+}
+
 const char *addr_text(const struct in6_addr *a, char buf[INET6_ADDRSTRLEN])
 {
 	if (addr_is_v4(a))

@@ -40,6 +40,14 @@ bool addr_parse(const char *s, struct in6_addr *out);
  */
 bool addr_parse_port(const char *s, struct in6_addr *ip, uint16_t *port);
 
+/**
+ * addr_parse_meeting() - parse ADDR:PORT or [ADDR]:PORT of a TCP listener on some host
+ *
+ * Return: NULL, or why other hosts could not connect to it; then the outputs are
+ * undefined.
+ */
+const char *addr_parse_meeting(const char *s, struct in6_addr *ip, uint16_t *port);
+
 /* Write @a, IPv4 in its own notation. Return: @buf. */
 const char *addr_text(const struct in6_addr *a, char buf[INET6_ADDRSTRLEN]);
 /* Write ADDR:PORT or [ADDR]:PORT. Return: @buf. */

@@ -35,6 +35,9 @@
 #define PLAN_ROWS_MAX 262144 /* rows for trees, of all hosts */
 #define PLAN_ROUTES_MAX 1000000
 
+/* TCP port at the first worker where ranks of a job with "peers": true meet. */
+#define PLAN_PEERS_PORT 7416
+
 struct plan_error {
 	char text[640];
 };

@@ -92,6 +92,7 @@ static void jobs_hold(void)
 		must(*j->name && is_line(j->name), "a job's name");
 		must(j->world && j->world <= TRIB_WORLD_MAX, "a job's world");
 		must(j->window && !(j->window & (j->window - 1)), "a job's window");
+		must(!j->peers_port || !addr_is_zero(&j->peers), "where a job's peers meet");
 		TAILQ_FOREACH(k, &D.jobs, link)
 			must(j == k || (j->id != k->id && strcmp(j->name, k->name)),
 			     "two jobs of a name or number");

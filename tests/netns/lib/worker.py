@@ -45,7 +45,7 @@ WIRE_VERSION = 2
 ATTACH_VERSION = 5
 HDR = struct.Struct('>8B4HIIHHi8s')
 START_FMT = struct.Struct('>QQII8H64HQ')
-REP = struct.Struct('=IHHIHHHHHH16s16sQIIH2xI232s')
+REP = struct.Struct('=IHHIHHHHHH16s16sQIIHHI216s16s')
 TREE = struct.Struct('=16s16s16sHHHHH62x')
 
 
@@ -193,7 +193,7 @@ class Attached:
         f = REP.unpack_from(data)
         (_, _, self.err, self.flags, self.rank, self.world, self.job,
          ntree, self.nval, self.window, self.up, self.down, self.rate, self.timeout,
-         self.epoch, self.fmt, self.ncell, text) = f
+         self.epoch, self.fmt, self.peers_port, self.ncell, text, self.peers) = f
         self.text = text.split(b'\0')[0].decode()
         self.trees = [TREE.unpack_from(data, REP.size + i * TREE.size)
                       for i in range(ntree)]

@@ -326,6 +326,18 @@ static void args__names_of_new_jobs_are_plain(void)
 	expect(!strcmp(c.error, "NAME \"../../etc\" contains '/'"));
 }
 
+static void args__meeting_is_an_address_with_a_port(void)
+{
+	struct cli c;
+
+	expect_eq(one(ARG_MEETING, "10.0.0.1:7416", &c), CLI_OK);
+	expect_eq(one(ARG_MEETING, "[fd00::1]:7416", &c), CLI_OK);
+	expect_eq(one(ARG_MEETING, "10.0.0.1", &c), CLI_ERROR);
+	expect_eq(one(ARG_MEETING, "w0:7416", &c), CLI_ERROR);
+	expect_eq(one(ARG_MEETING, "0.0.0.0:7416", &c), CLI_ERROR);
+	expect(strstr(c.error, "\"0.0.0.0:7416\" is not the address of one host") != NULL);
+}
+
 static void args__errors_name_the_offender(void)
 {
 	bad("", CLI_USAGE, "NAME is missing");
@@ -389,6 +401,7 @@ int main(void)
 	run(args__first_value_is_never_a_keyword);
 	run(args__names);
 	run(args__names_of_new_jobs_are_plain);
+	run(args__meeting_is_an_address_with_a_port);
 	run(args__errors_name_the_offender);
 	run(args__too_many_children_are_refused);
 	return tap_done();

@@ -232,8 +232,10 @@ static void decode__words_stand_for_small_numbers(void)
 
 	nest = begin(&msg, TRIB_A_JOB);
 	nla_put_u8(msg, TRIB_A_JOB_FMT, TRIB_FMT_BF16);
+	nla_put_string(msg, TRIB_A_JOB_PEERS, "10.0.0.1:7416");
 	expect_eq(decode(msg, nest, TRIB_A_JOB, &o), 0);
 	expect(!strcmp(jstr(o, "dtype"), "bf16"));
+	expect(!strcmp(jstr(o, "peers"), "10.0.0.1:7416"));
 	json_decref(o);
 }
 

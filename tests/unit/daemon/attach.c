@@ -240,11 +240,30 @@ static void full__of_ranks_is_full(void)
 	end();
 }
 
+/* Root named no rank of these: a bound of its own keeps room for other users. */
+static void bare__ranks_of_a_user_are_bounded(void)
+{
+	struct job rows = {.name = "rows", .ntrees = 1};
+
+	begin();
+	for (int i = 0; i < BARE_MAX - 1; i++)
+		plug(1, &J);
+	plug(1, &rows);
+	plug(1, NULL);
+	plug(2, &J);
+	expect(!attach_bare_full(&D, 1));
+	plug(1, &J);
+	expect(attach_bare_full(&D, 1));
+	expect(!attach_bare_full(&D, 2));
+	end();
+}
+
 int main(void)
 {
 	run(user__loses_its_own_oldest);
 	run(root__has_no_such_bound);
 	run(full__who_has_most_gives_way);
 	run(full__of_ranks_is_full);
+	run(bare__ranks_of_a_user_are_bounded);
 	return tap_done();
 }

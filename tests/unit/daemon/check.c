@@ -173,6 +173,41 @@ static void job__bad_numbers_are_refused(void)
 	expect_eq(job_check(&world, &s, &why), 0);
 }
 
+static void peers_refused(const char *text, const char *word)
+{
+	struct job_spec s = {.name = "j", .world = 2};
+
+	expect_eq(job_spec_peers(&s, text, &why), -EINVAL);
+	expect(says(word) && says(text));
+}
+
+static void job__peers_meet_at_one_host(void)
+{
+	struct job_spec s = {.name = "j", .world = 2};
+	char text[ADDR_TEXT_MAX];
+
+	peers_refused("", "is not an address with a port");
+	peers_refused("10.0.0.1:7416:1", "is not an address with a port");
+	peers_refused("10.0.0.1:65536", "is not an address with a port");
+	peers_refused("10.0.0.1:-1", "is not an address with a port");
+	peers_refused("w0:7416", "is not an address with a port");
+	peers_refused("fd00::1:7416", "lacks a port"); /* that is an address */
+	peers_refused("10.0.0.1", "lacks a port");
+	peers_refused("[fd00::1]:0", "lacks a port");
+	peers_refused("0.0.0.0:7416", "address of one host");
+	peers_refused("[::]:7416", "address of one host");
+	peers_refused("239.1.1.1:7416", "address of one host");
+	peers_refused("255.255.255.255:7416", "address of one host");
+	peers_refused("[ff02::1]:7416", "address of one host");
+	peers_refused("[fe80::1]:7416", "is link-local");
+	expect_eq(job_spec_peers(&s, "[fd00::0:1]:7416", &why), 0);
+	expect(!strcmp(addr_text_port(&s.peers, s.peers_port, text), "[fd00::1]:7416"));
+	expect_eq(job_spec_peers(&s, "[::ffff:10.0.0.1]:65535", &why), 0);
+	expect(!strcmp(addr_text_port(&s.peers, s.peers_port, text), "10.0.0.1:65535"));
+	expect_eq(job_new(&world, &s, &why), 0);
+	expect_eq(job_find(&world, "j")->peers_port, 65535);
+}
+
 static void job__floats_need_the_module(void)
 {
 	struct job_spec s = {.name = "j", .world = 2};
@@ -371,6 +406,26 @@ static void ticket__of_a_relay_needs_the_ps_behind_it(void)
 	expect(says("behind relay 1"));
 }
 
+static void ticket__names_where_peers_meet(void)
+{
+	struct job *j = job_find(&world, "train");
+	char text[512];
+
+	expect_eq(ticket_write(&world, j, 0, text, sizeof(text), &why), -ENOENT);
+	j->peers = v6("fd00::1");
+	j->peers_port = 7416;
+	expect(ticket_is(
+		7, "trib://[fd00::1]:7416/train?job=1&rank=7&world=8%s&peers=[fd00::1]:7416"));
+	face_find(&world, "a")->local = v4("10.0.0.1");
+	face_find(&world, "a")->udp_port = TRIB_UDP_PORT_WORKER;
+	ticket_tree(1, "a:0");
+	expect(ticket_is(
+		0,
+		"trib://10.0.0.1:7417/train?job=1&rank=0&world=8%s&tree=1:0&peers=[fd00::1]:7416"));
+	/* Here are trees, but none of this rank. */
+	expect_eq(ticket_write(&world, j, 7, text, sizeof(text), &why), -ENOENT);
+}
+
 static void ticket__for_nobody_is_refused(void)
 {
 	const struct job *j = job_find(&world, "train");
@@ -480,12 +535,14 @@ int main(void)
 	RUN(job__floats_need_the_module);
 	RUN(job__bad_names_are_refused);
 	RUN(job__of_the_state_file_keeps_its_name);
+	RUN(job__peers_meet_at_one_host);
 	RUN(ticket__names_all_trees_of_the_rank);
 	RUN(ticket__says_what_floats_travel_as);
 	RUN(ticket__ipv6_address_is_in_brackets);
 	RUN(ticket__names_port_and_group_of_a_multicast_face);
 	RUN(ticket__of_a_rank_here_names_relays_and_ps);
 	RUN(ticket__of_a_relay_needs_the_ps_behind_it);
+	RUN(ticket__names_where_peers_meet);
 	RUN(ticket__for_nobody_is_refused);
 	RUN(instance__names);
 	RUN(adopt__map_that_differs_is_refused);

@@ -114,6 +114,35 @@ static void state__dtype_comes_back(void)
 	}
 }
 
+static void state__peers_come_back(void)
+{
+	struct job *j = job_find(&world, "train");
+	json_t *doc, *o;
+
+	/* A job without them has no member that an older tribd would refuse. */
+	doc = state_pack(&world, NULL);
+	expect(!json_object_get(json_array_get(json_object_get(doc, "jobs"), 0), "peers"));
+	expect_eq(restore(doc), 0);
+	json_decref(doc);
+	j = job_find(&world, "train");
+	expect_eq(j->peers_port, 0);
+	j->peers = v4("10.0.0.1");
+	j->peers_port = 7416;
+	doc = state_pack(&world, NULL);
+	o = json_array_get(json_object_get(doc, "jobs"), 0);
+	expect(!strcmp(json_string_value(json_object_get(o, "peers")), "10.0.0.1:7416"));
+	expect_eq(restore(doc), 0);
+	expect_eq(job_find(&world, "train")->peers_port, 7416);
+	expect(addr_is_v4(&job_find(&world, "train")->peers));
+	expect_eq(job_find(&world, "train")->peers.s6_addr[15], 1);
+	json_object_set_new(o, "peers", json_string("10.0.0.1"));
+	expect_eq(restore(doc), -EPROTO);
+	expect(strstr(why.text, "peers of job train") != NULL);
+	json_object_set_new(o, "peers", json_integer(7416));
+	expect_eq(restore(doc), -EPROTO);
+	json_decref(doc);
+}
+
 static void state__file_comes_back_and_is_roots_only(void)
 {
 	struct stat st;
@@ -323,6 +352,7 @@ int main(void)
 	log_open(LOG_ERROR);
 	RUN(state__everything_comes_back);
 	RUN(state__dtype_comes_back);
+	RUN(state__peers_come_back);
 	RUN(state__file_comes_back_and_is_roots_only);
 	RUN(state__without_an_object_leaves_it_out);
 	RUN(state__overlapping_slots_are_refused);

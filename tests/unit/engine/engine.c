@@ -101,22 +101,25 @@ static void join__refuses_impossible_windows(void)
 
 static void place__of_impossible_size_is_refused(void)
 {
-	struct trib_attach_rep good = place(1), bad[6];
+	struct trib_attach_rep good = place(1), bad[5];
 	struct trib_engine eng;
 	unsigned int i;
 
-	for (i = 0; i < 6; i++)
+	for (i = 0; i < 5; i++)
 		bad[i] = good;
-	bad[0].ntree = 0;
-	bad[1].ntree = TRIB_ATTACH_TREES + 1;
-	bad[2].rank = WORLD;
-	bad[3].world = TRIB_WORLD_MAX + 1;
-	bad[4].nval = TRIB_NVAL_LARGE + 1;
-	bad[5].tree[0].nhop = TRIB_ATTACH_HOPS + 1;
-	for (i = 0; i < 6; i++) {
+	bad[0].ntree = TRIB_ATTACH_TREES + 1;
+	bad[1].rank = WORLD;
+	bad[2].world = TRIB_WORLD_MAX + 1;
+	bad[3].nval = TRIB_NVAL_LARGE + 1;
+	bad[4].tree[0].nhop = TRIB_ATTACH_HOPS + 1;
+	for (i = 0; i < 5; i++) {
 		expect_eq(engine_init(&eng, &bad[i]), -EINVAL);
 		trib_engine_free(&eng);
 	}
+	/* Ranks that exchange without relays need no tree. */
+	good.ntree = 0;
+	expect_eq(engine_init(&eng, &good), 0);
+	trib_engine_free(&eng);
 }
 
 /* Whoever hears the group knows the secret of RESULTs; a member knows more. */

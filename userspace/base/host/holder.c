@@ -16,8 +16,9 @@
 #include "base/addr.h"
 #include "base/text.h"
 
-/* A state in /proc/net/unix. */
+/* States in /proc/net/unix and /proc/net/tcp. */
 #define UNIX_CONNECTED 3
+#define TCP_LISTENS 0x0a
 
 struct want {
 	const struct sockaddr *sa;
@@ -62,15 +63,18 @@ static bool is_any(const struct in6_addr *a)
 	return addr_is_zero(a) || IN6_ARE_ADDR_EQUAL(a, &v4);
 }
 
-static bool line_udp(struct want *w, const char *line)
+/* Connections of TCP have their listener's port, too. */
+static bool line_ip(struct want *w, const char *line)
 {
-	unsigned int word[4], port, uid;
+	unsigned int word[4], port, state, uid;
 	struct in6_addr own, other;
 	uint16_t own_port;
 	char text[40];
 
-	if (sscanf(line, "%*s %39[0-9A-F]:%x %*s %*s %*s %*s %*s %u %*s %lu", text, &port, &uid,
-		   &w->inode) != 4)
+	if (sscanf(line, "%*s %39[0-9A-F]:%x %*s %x %*s %*s %*s %u %*s %lu", text, &port, &state,
+		   &uid, &w->inode) != 5)
+		return false;
+	if (w->protocol == IPPROTO_TCP && state != TCP_LISTENS)
 		return false;
 	addr_from_sock((const void *)w->sa, &own, &own_port);
 	if (sscanf(text, "%8x%8x%8x%8x", &word[0], &word[1], &word[2], &word[3]) == 4)
@@ -105,6 +109,7 @@ static int table_search(struct want *w, const char *name,
 
 static int tables_search(struct want *w)
 {
+	bool tcp = w->protocol == IPPROTO_TCP;
 	int err;
 
 	switch (w->sa->sa_family) {
@@ -114,8 +119,8 @@ static int tables_search(struct want *w)
 		return table_search(w, "netlink", line_netlink);
 	case AF_INET:
 	case AF_INET6:
-		err = table_search(w, "udp6", line_udp);
-		return err ? table_search(w, "udp", line_udp) : 0;
+		err = table_search(w, tcp ? "tcp6" : "udp6", line_ip);
+		return err ? table_search(w, tcp ? "tcp" : "udp", line_ip) : 0;
 	default:
 		return -EAFNOSUPPORT;
 	}

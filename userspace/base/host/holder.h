@@ -29,8 +29,8 @@ struct holder {
 
 /**
  * holder_find() - find who has the address @sa of this network namespace
- * @sa:   an abstract name of a SEQPACKET socket, a UDP address, or a netlink port.
- * @protocol: of a netlink socket.
+ * @sa:   an abstract name of a SEQPACKET socket, an IP address, or a netlink port.
+ * @protocol: of a netlink socket. IPPROTO_TCP: who listens at an IP address; else UDP.
  *
  * Return: 0; -ENOENT if nobody has it, as far as the tables say; -errno.
  */

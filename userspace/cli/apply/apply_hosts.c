@@ -75,7 +75,8 @@ static int check_face(struct cli *c, const char *at, const json_t *f)
 
 static int check_job(struct cli *c, const char *at, const json_t *j)
 {
-	static const char *const more[] = {"key", "window", "timeout", "owner", "rate", "dtype"};
+	static const char *const more[] = {"key",  "window", "timeout", "owner",
+					   "rate", "dtype",  "peers"};
 	struct trib_key key;
 	size_t i;
 	int err = want_name(c, at, j, "name");

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "base/addr.h"
 #include "uapi/trib.h"
 #include "uapi/trib_wire.h"
 #include "apply.h"
@@ -79,6 +80,24 @@ void apply_diff_face(struct apply_host *h, const json_t *f)
 
 /* --- jobs */
 
+static void compare_peers(struct apply_host *h, const json_t *want, const json_t *old)
+{
+	const char *name = jstr(want, "name"), *there = jstr(old, "peers");
+	uint16_t port, old_port;
+	struct in6_addr ip, old_ip;
+
+	if (!json_object_get(want, "peers"))
+		return;
+	if (!addr_parse_meeting(jstr(want, "peers"), &ip, &port) &&
+	    !addr_parse_meeting(there, &old_ip, &old_port) && port == old_port &&
+	    IN6_ARE_ADDR_EQUAL(&ip, &old_ip))
+		return;
+	apply_refuse(
+		h,
+		"job %s: peers is %s there, %s in the plan: a job keeps it for life (trib job del %s)",
+		name, *there ? there : "none", jstr(want, "peers"), name);
+}
+
 /* Compare an existing job with the plan's; only the rate may differ. */
 static void compare_job(struct apply_host *h, const json_t *want, const json_t *old)
 {
@@ -91,6 +110,7 @@ static void compare_job(struct apply_host *h, const json_t *want, const json_t *
 	const char *dtype = json_object_get(want, "dtype") ? jstr(want, "dtype") : "int";
 	size_t i;
 
+	compare_peers(h, want, old);
 	if (strcmp(dtype, jstr(old, "dtype")))
 		apply_refuse(
 			h,
@@ -118,7 +138,7 @@ static void compare_job(struct apply_host *h, const json_t *want, const json_t *
 
 static void add_job(struct apply_host *h, const json_t *want, const struct trib_key *key)
 {
-	static const char *const keys[] = {"window", "timeout", "owner", "rate", "dtype"};
+	static const char *const keys[] = {"window", "timeout", "owner", "rate", "dtype", "peers"};
 	const char *name = jstr(want, "name");
 	const json_t *j;
 	char hex[TRIB_KEY_HEX + 1];

@@ -16,6 +16,7 @@ static const struct arg add_args[] = {
 	ARG_NUM("timeout", "MS", ARG_U32, TRIB_A_JOB_TIMEOUT_MS, 1, UINT32_MAX, 0),
 	ARG_ROW("rate", "BPS", ARG_RATE, TRIB_A_JOB_RATE, 0),
 	ARG_ROW("dtype", "int, f32, f16 or bf16", ARG_DTYPE, TRIB_A_JOB_FMT, 0),
+	ARG_ROW("peers", "ADDR:PORT", ARG_MEETING, TRIB_A_JOB_PEERS, 0),
 };
 
 static const struct arg name_args[] = {
@@ -150,8 +151,8 @@ static int job_ticket(struct cli *c, int argc, char **argv)
 static const struct cli_cmd cmds[] = {
 	CLI_CMD("show", "[NAME]", "List the jobs, or show one in full.", job_show),
 	{"add",
-	 "NAME world N [id I] [key HEX|FILE|-] [window W] [owner UID] [timeout MS] [rate BPS] [dtype int|f32|f16|bf16]",
-	 "Add a job of N workers. Sums of floats travel as dtype: f32, f16 and bf16 need the kernel module and their bits depend on the order of arrival; int, the default, gives the same bits every time.",
+	 "NAME world N [id I] [key HEX|FILE|-] [window W] [owner UID] [timeout MS] [rate BPS] [dtype int|f32|f16|bf16] [peers ADDR:PORT]",
+	 "Add a job of N workers. Sums of floats travel as dtype: f32, f16 and bf16 need the kernel module and their bits depend on the order of arrival; int, the default, gives the same bits every time. Rank 0 listens at peers for ranks that exchange without relays.",
 	 job_add, &add},
 	CLI_CMD("set", "NAME rate BPS", "Change the planned rate of workers that attach later.",
 		job_set),

@@ -50,6 +50,7 @@ void doctor_examine(struct doctor *d)
 	if (d->peer || !d->status)
 		return;
 	doctor_jobs(d);
+	doctor_peers(d);
 	doctor_claims(d);
 	doctor_ndn(d);
 	look_again(d, since);

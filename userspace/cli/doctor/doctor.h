@@ -101,6 +101,11 @@ void doctor_workers(struct doctor *d, json_t *trees, double seconds);
 void doctor_counters(struct doctor *d, const json_t *later, double seconds);
 
 /*
+ * doctor_peers.c: check the way of jobs whose ranks exchange without relays.
+ */
+void doctor_peers(struct doctor *d);
+
+/*
  * doctor_claims.c: fetch the module's claims, and compare them with the jobs.
  */
 void doctor_claims(struct doctor *d);

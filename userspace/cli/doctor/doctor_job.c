@@ -105,7 +105,7 @@ void doctor_jobs(struct doctor *d)
 			check_tree(d, t);
 			check_ways(d, t);
 		}
-		if (!n)
+		if (!n && !*jstr(job, "peers"))
 			doctor_note(d, DOCTOR_WARN, "job", jstr(job, "name"), "trib tree add",
 				    "has no tree on this host");
 	}

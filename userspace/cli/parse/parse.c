@@ -7,6 +7,7 @@
 
 #include <netlink/attr.h>
 
+#include "base/addr.h"
 #include "base/dtype.h"
 #include "base/name.h"
 #include "base/text.h"
@@ -180,6 +181,17 @@ static int put_key(struct cli *c, const struct arg *a, const char *s, struct nl_
 	return err;
 }
 
+static int put_meeting(struct cli *c, const struct arg *a, const char *s, struct nl_msg *msg)
+{
+	struct in6_addr ip;
+	uint16_t port;
+	const char *bad = addr_parse_meeting(s, &ip, &port);
+
+	if (bad)
+		return cli_error(c, "%s \"%s\" %s", a->word, s, bad);
+	return nla_put_string(msg, a->attr, s);
+}
+
 static int put_other(struct cli *c, const struct arg *a, const char *s, struct nl_msg *msg)
 {
 	uint32_t uid, ms;
@@ -190,6 +202,8 @@ static int put_other(struct cli *c, const struct arg *a, const char *s, struct n
 		if (!trib_dtype_parse(s))
 			return cli_error(c, "%s \"%s\" is not int, f32, f16 or bf16", a->word, s);
 		return nla_put_u8(msg, a->attr, trib_dtype_parse(s));
+	case ARG_MEETING:
+		return put_meeting(c, a, s, msg);
 	case ARG_RATE:
 		if (parse_rate(s, &v))
 			return cli_error(c, "%s \"%s\" is not a rate in bit/s like 10G or 500M",

@@ -63,6 +63,7 @@ enum arg_kind {
 	ARG_NDN,      /* host, router, none */
 	ARG_DTYPE,    /* int, f32, f16, bf16 */
 	ARG_NDN_PORT, /* 1 to 65535, ether */
+	ARG_MEETING,  /* ADDR:PORT, as text */
 };
 
 /**
@@ -98,7 +99,7 @@ struct arg {
 	}
 
 /*
- * parse_ndn.c: put a value of the last five kinds, number @order of its
+ * parse_ndn.c: put a value of the kinds that are NDN's, number @order of its
  * keyword. Returns like nla_put(), or enum cli_code.
  */
 int parse_put_ndn(struct cli *c, const struct arg *a, const char *s, int order, struct nl_msg *msg);

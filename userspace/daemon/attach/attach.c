@@ -20,6 +20,7 @@
 
 #define CONNS_MAX 1024
 #define STRANGERS_MAX 32 /* connections of one user before HELLO */
+#define BARE_MAX 256	 /* ranks of one user in jobs without a tree */
 #define HELLO_MS 5000	 /* HELLO must come within */
 #define EPOCHS_MAX 64	 /* TRIB_ATTACH_EPOCH of one process in a second */
 
@@ -89,19 +90,19 @@ static struct conn *conn_of(struct tribd *d, const struct job *job, uint16_t ran
 	return NULL;
 }
 
-bool attach_has(struct tribd *d, const struct job *job, uint16_t rank)
+pid_t attach_pid(struct tribd *d, const struct job *job, uint16_t rank)
 {
 	struct conn *c = conn_of(d, job, rank);
 	struct pollfd p = {.events = POLLRDHUP};
 
 	if (!c)
-		return false;
+		return 0;
 	p.fd = c->watch.fd;
 	if (poll(&p, 1, 0) != 1 || !(p.revents & (POLLHUP | POLLERR | POLLRDHUP)))
-		return true;
+		return c->peer.pid ? c->peer.pid : -1;
 	/* The process has ended, but its event was not handled yet. */
 	conn_end(d, c, true);
-	return false;
+	return 0;
 }
 
 /*
@@ -424,6 +425,16 @@ void attach_tree_del(struct tribd *d, struct tree *t)
 		if (l && l->pid)
 			conn_end(d, c, false);
 	}
+}
+
+bool attach_bare_full(struct tribd *d, uid_t uid)
+{
+	const struct conn *c;
+	unsigned int n = 0;
+
+	LIST_FOREACH(c, &d->attach->conns, link)
+		n += c->job && !c->job->ntrees && c->peer.uid == uid;
+	return n >= BARE_MAX;
 }
 
 unsigned int attach_count(struct tribd *d, const struct job *job)

@@ -58,7 +58,15 @@ int place_epoch(struct tribd *d, const struct job *job, uint16_t rank, pid_t pid
 /* Take back ranks that a former tribd served and that have not come back. */
 void place_expire(struct tribd *d);
 
-/* True if a live connection has @rank of @job; attach.c. */
-bool attach_has(struct tribd *d, const struct job *job, uint16_t rank);
+/*
+ * True if @uid has all the ranks that a user may have in jobs without a tree: root did not
+ * give it these one by one. attach.c
+ */
+bool attach_bare_full(struct tribd *d, uid_t uid);
+/*
+ * Find the process whose live connection has @rank of @job; 0: none. It is -1 in another
+ * PID namespace. attach.c
+ */
+pid_t attach_pid(struct tribd *d, const struct job *job, uint16_t rank);
 
 #endif /* TRIBD_ATTACH_H */

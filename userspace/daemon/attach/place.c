@@ -74,6 +74,15 @@ static const struct local *rank_taken(struct tribd *d, struct job *job, uint16_t
 	return NULL;
 }
 
+/*
+ * A job without a tree here whose ranks meet by themselves. Each of its ranks may be
+ * on this host.
+ */
+static bool is_bare(struct tribd *d, const struct job *job)
+{
+	return job->peers_port && !tree_next_of_job(d, job, NULL);
+}
+
 /* Find the lowest free rank on this host, or RANK_NONE. */
 static uint16_t rank_free(struct tribd *d, struct job *job)
 {
@@ -84,7 +93,7 @@ static uint16_t rank_free(struct tribd *d, struct job *job)
 	while ((t = tree_next_of_job(d, job, t)))
 		for (i = 0; !t->held && i < t->nlocal; i++)
 			if (t->local[i].rank < best && !rank_taken(d, job, t->local[i].rank) &&
-			    !attach_has(d, job, t->local[i].rank))
+			    !attach_pid(d, job, t->local[i].rank))
 				best = t->local[i].rank;
 	return best;
 }
@@ -94,10 +103,16 @@ static int rank_choose(struct tribd *d, struct job *job, const struct trib_attac
 {
 	bool resume = req->flags & TRIB_ATTACH_RESUME;
 	const struct local *l;
+	pid_t pid;
 
 	if (req->rank == TRIB_RANK_ANY && resume)
 		return place_refuse(rep, -EINVAL,
 				    "resume needs a rank: give the one that the process had");
+	if (req->rank == TRIB_RANK_ANY && is_bare(d, job))
+		return place_refuse(
+			rep, -EINVAL,
+			"job '%s' has no tree on this host, so its ranks are not numbered here: set TRIB_RANK",
+			job->name);
 	if (req->rank == TRIB_RANK_ANY) {
 		rep->rank = rank_free(d, job);
 		return rep->rank == RANK_NONE
@@ -114,15 +129,13 @@ static int rank_choose(struct tribd *d, struct job *job, const struct trib_attac
 		return place_refuse(rep, -ESTALE,
 				    "rank %u of job '%s' is not attached here: attach it anew",
 				    req->rank, job->name);
-	if (!l)
+	if (!l && !is_bare(d, job))
 		return place_refuse(rep, -EINVAL, "rank %u of job '%s' is not on this host",
 				    req->rank, job->name);
-	if (rank_taken(d, job, rep->rank))
-		l = rank_taken(d, job, rep->rank);
-	if (attach_has(d, job, rep->rank))
-		return place_refuse(rep, -EBUSY, "rank %u of job '%s' is taken by process %d",
-				    req->rank, job->name, (int)l->pid);
-	return 0;
+	pid = attach_pid(d, job, rep->rank);
+	return pid ? place_refuse(rep, -EBUSY, "rank %u of job '%s' is taken by process %d",
+				  req->rank, job->name, (int)pid)
+		   : 0;
 }
 
 static void addr_copy(__be32 to[4], const struct in6_addr *from)
@@ -172,7 +185,8 @@ static void fill_tree(const struct tribd *d, const struct tree *t, const struct 
 }
 
 /*
- * Shared trees need sockets, and a process has one transport for all its trees.
+ * Shared trees need sockets, and a process has one transport for all its trees. Without
+ * a tree nothing is delivered.
  * If one copy of a result serves several hosts, its UDP port decides who
  * receives it: XDP takes TRIB_UDP_PORT, and nothing else.
  */
@@ -182,6 +196,7 @@ static int delivery_choose(struct tribd *d, struct job *job, uint32_t flags, boo
 	const struct face *group, *xdp = NULL;
 	struct tree *t = NULL;
 
+	*mapped &= !is_bare(d, job);
 	while ((t = tree_next_of_job(d, job, t))) {
 		if (t->nchild || !offered(t, rep->rank, flags))
 			continue;
@@ -236,6 +251,8 @@ static void fill_job(const struct tribd *d, const struct job *job, struct trib_a
 	rep->rate = job->rate;
 	rep->timeout_ms = job->timeout_ms;
 	rep->fmt = job->fmt;
+	memcpy(rep->peers, &job->peers, sizeof(rep->peers));
+	rep->peers_port = job->peers_port;
 }
 
 static void rank_set_pid(struct tribd *d, struct job *job, uint16_t rank, uint32_t flags, pid_t pid)
@@ -306,6 +323,17 @@ static int user_check(const struct job *job, const struct place_peer *peer,
 			    job->owner, (unsigned int)peer->uid, why.text);
 }
 
+static int bare_check(struct tribd *d, const struct job *job, const struct place_peer *peer,
+		      struct trib_attach_rep *rep)
+{
+	if (!is_bare(d, job) || !attach_bare_full(d, peer->uid))
+		return 0;
+	return place_refuse(
+		rep, -EBUSY,
+		"uid %u has as many ranks in jobs without a tree on this host as one user may have",
+		(unsigned int)peer->uid);
+}
+
 int place_take(struct tribd *d, const struct trib_attach_req *req, const struct place_peer *peer,
 	       struct trib_attach_rep *rep, struct place_fds *fds, struct job **jobp)
 {
@@ -324,6 +352,8 @@ int place_take(struct tribd *d, const struct trib_attach_req *req, const struct 
 	if (!job)
 		return place_refuse(rep, -ENOENT, "no job '%s' on this host", req->job);
 	err = user_check(job, peer, rep);
+	if (!err)
+		err = bare_check(d, job, peer, rep);
 	if (!err)
 		err = rank_choose(d, job, req, rep);
 	if (!err)

@@ -143,6 +143,9 @@ static int relays_find(struct tribd *d, const struct job *job, uint16_t rank, st
 		if (err)
 			return err;
 	}
+	/* Its ranks need no relay, but the grammar wants an address. */
+	if (job->peers_port && !tree_next_of_job(d, job, NULL))
+		return relay_add(l, &job->peers, job->peers_port, why);
 	if (!here)
 		return reason_set(why, -ENOENT, "rank %u is no child of this host in job %s", rank,
 				  job->name);
@@ -237,6 +240,10 @@ int ticket_write(struct tribd *d, const struct job *job, uint16_t rank, char *bu
 	}
 	if (trib_fmt_is_float(job->fmt))
 		put(&l, "&fmt=%s", trib_dtype_name(job->fmt));
+	if (job->peers_port) {
+		put(&l, "&peers=");
+		put_host(&l, &job->peers, job->peers_port);
+	}
 	return l.len < size ? 0
 			    : reason_set(why, -EMSGSIZE,
 					 "the job has more trees than a ticket can hold");

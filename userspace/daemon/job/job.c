@@ -52,6 +52,13 @@ static int id_choose(struct tribd *d, struct job_spec *s, struct reason *why)
 	return reason_set(why, -ENOSPC, "all %u job ids are in use", UINT16_MAX);
 }
 
+int job_spec_peers(struct job_spec *s, const char *text, struct reason *why)
+{
+	const char *bad = addr_parse_meeting(text, &s->peers, &s->peers_port);
+
+	return bad ? reason_set(why, -EINVAL, "peers %s %s", text, bad) : 0;
+}
+
 static int numbers_check(struct job_spec *s, struct reason *why)
 {
 	if (s->world < 1 || s->world > TRIB_WORLD_MAX)
@@ -136,6 +143,8 @@ static int job_make(struct tribd *d, const struct job_spec *s, struct job **out)
 	j->timeout_ms = s->timeout_ms;
 	j->rate = s->rate;
 	j->fmt = s->fmt;
+	j->peers = s->peers;
+	j->peers_port = s->peers_port;
 	TAILQ_INSERT_TAIL(&d->jobs, j, link);
 	d->njobs++;
 	d->generation++;

@@ -3,6 +3,7 @@
 #ifndef TRIBD_JOB_H
 #define TRIBD_JOB_H
 
+#include "base/addr.h"
 #include "daemon/core/tribd.h"
 #include "uapi/trib_auth.h"
 
@@ -16,7 +17,9 @@ struct job {
 	uint32_t owner;
 	uint32_t timeout_ms;
 	uint64_t rate;
-	uint8_t fmt; /* enum trib_fmt: the format of sums of floats */
+	uint8_t fmt;	       /* enum trib_fmt: the format of sums of floats */
+	struct in6_addr peers; /* where ranks meet that exchange without relays */
+	uint16_t peers_port;   /* 0: nowhere */
 	unsigned int ntrees;
 };
 
@@ -35,8 +38,12 @@ struct job_spec {
 	uint32_t timeout_ms; /* 0: default */
 	uint64_t rate;
 	uint8_t fmt; /* 0: default */
+	struct in6_addr peers;
+	uint16_t peers_port; /* 0: none */
 };
 
+/* Set @spec's meeting from its text, ADDR:PORT. 0 or -EINVAL. */
+int job_spec_peers(struct job_spec *spec, const char *text, struct reason *why);
 /* Check all but the module; fill in default values. 0 or -errno. */
 int job_check(struct tribd *d, struct job_spec *spec, struct reason *why);
 int job_new(struct tribd *d, struct job_spec *spec, struct reason *why);

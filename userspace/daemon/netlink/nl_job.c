@@ -50,7 +50,9 @@ int nl_job_new(struct tribd *d, struct nl_request *r)
 				  TRIB_JOB_TIMEOUT_MAX);
 	if (tb[TRIB_A_JOB_FMT] && !s.fmt)
 		return reason_set(&r->why, -ERANGE, "format 0 is none");
-	return job_new(d, &s, &r->why);
+	if (tb[TRIB_A_JOB_PEERS])
+		err = job_spec_peers(&s, nla_get_string(tb[TRIB_A_JOB_PEERS]), &r->why);
+	return err ? err : job_new(d, &s, &r->why);
 }
 
 int nl_job_set(struct tribd *d, struct nl_request *r)
@@ -95,6 +97,15 @@ static int blocked_put(struct tribd *d, struct nl_msg *m)
 	return nla_put_string(m, TRIB_A_JOB_BLOCKED, text);
 }
 
+static int peers_put(const struct job *j, struct nl_msg *m)
+{
+	char text[ADDR_TEXT_MAX];
+
+	if (!j->peers_port)
+		return 0;
+	return nla_put_string(m, TRIB_A_JOB_PEERS, addr_text_port(&j->peers, j->peers_port, text));
+}
+
 /* @secret: with the key. */
 static int job_put(struct tribd *d, const struct job *j, bool secret, struct nl_msg *m)
 {
@@ -110,7 +121,7 @@ static int job_put(struct tribd *d, const struct job *j, bool secret, struct nl_
 	    nla_put_u32(m, TRIB_A_JOB_ATTACHED, attach_count(d, j)) ||
 	    nla_put_u8(m, TRIB_A_JOB_FMT, j->fmt))
 		return -EMSGSIZE;
-	if (blocked_put(d, m))
+	if (blocked_put(d, m) || peers_put(j, m))
 		return -EMSGSIZE;
 	if (secret && nla_put(m, TRIB_A_JOB_KEY, sizeof(j->key), &j->key))
 		return -EMSGSIZE;

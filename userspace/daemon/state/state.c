@@ -39,11 +39,19 @@ static json_t *port_pack(const struct port *p)
 
 static json_t *job_pack(const struct job *j)
 {
-	return json_pack("{s:s s:i s:o s:I s:I s:I s:I s:o s:s}", "name", j->name, "id", j->id,
-			 "key", value_key_pack(&j->key), "world", (json_int_t)j->world, "window",
-			 (json_int_t)j->window, "owner", (json_int_t)j->owner, "timeout_ms",
-			 (json_int_t)j->timeout_ms, "rate", value_hex_pack(j->rate), "dtype",
-			 trib_dtype_name(j->fmt));
+	char peers[ADDR_TEXT_MAX];
+	json_t *o;
+
+	o = json_pack("{s:s s:i s:o s:I s:I s:I s:I s:o s:s}", "name", j->name, "id", j->id, "key",
+		      value_key_pack(&j->key), "world", (json_int_t)j->world, "window",
+		      (json_int_t)j->window, "owner", (json_int_t)j->owner, "timeout_ms",
+		      (json_int_t)j->timeout_ms, "rate", value_hex_pack(j->rate), "dtype",
+		      trib_dtype_name(j->fmt));
+	/* Older versions refuse files with this member: leave it out where it says nothing. */
+	if (j->peers_port)
+		json_object_set_new(o, "peers",
+				    json_string(addr_text_port(&j->peers, j->peers_port, peers)));
+	return o;
 }
 
 static json_t *shared_pack(const struct tree *t)

@@ -102,6 +102,8 @@ static int job_load(struct tribd *d, const json_t *o, struct reason *why)
 		return reason_set(why, -EPROTO, "key of job %s", s.name);
 	if (json_object_get(o, "dtype") && !s.fmt)
 		return reason_set(why, -EPROTO, "dtype of job %s", s.name);
+	if (json_object_get(o, "peers") && job_spec_peers(&s, value_text(o, "peers"), why))
+		return reason_set(why, -EPROTO, "peers of job %s", s.name);
 	return job_restore(d, &s, why);
 }
 

@@ -123,7 +123,7 @@ static bool is_ticket(const char *job)
 	return strpbrk(job, "/?&=");
 }
 
-/* A ticket without trees is for peers. */
+/* A place without trees is for peers. */
 static const struct trib_way *choose_way(const struct wish *w, const struct trib_place *p)
 {
 	if (w->transport == TRIB_TRANSPORT_KERNEL)
@@ -133,7 +133,7 @@ static const struct trib_way *choose_way(const struct wish *w, const struct trib
 	return &trib_by_engine;
 }
 
-/* The environment overrides the ticket. */
+/* The environment overrides the ticket, or tribd. */
 static int find_peers(struct trib_place *p)
 {
 	const char *s = getenv("TRIB_PEERS");
@@ -169,8 +169,11 @@ static int find_place(struct trib *t, const struct wish *w)
 		return rc;
 	if (!p->rep.ntree && w->transport != TRIB_TRANSPORT_AUTO &&
 	    w->transport != TRIB_TRANSPORT_PEER)
-		return trib_fail(NULL, TRIB_ERR_ARGUMENT, -EOPNOTSUPP,
-				 "the ticket names no relay: use transport auto or peer");
+		return trib_fail(
+			NULL, TRIB_ERR_ARGUMENT, -EOPNOTSUPP,
+			is_ticket(w->job)
+				? "the ticket names no relay: use transport auto or peer"
+				: "the job has no tree on this host: use transport auto or peer");
 	t->way = choose_way(w, p);
 	t->transport = p->rep.flags & TRIB_ATTACH_MAPPED ? &trib_xdp : &trib_udp;
 	if (w->transport == TRIB_TRANSPORT_XDP && t->transport != &trib_xdp)

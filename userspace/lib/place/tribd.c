@@ -12,6 +12,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/addr.h"
 #include "base/dtype.h"
 #include "tribd.h"
 #include "uapi/trib_cell.h"
@@ -98,17 +99,23 @@ static bool cells_ok(const struct trib_attach_rep *r)
 	       !(r->ncell & (r->ncell - 1));
 }
 
+/* Only ranks that meet by themselves can do without a tree; then there are no cells. */
+static bool trees_ok(const struct trib_attach_rep *r)
+{
+	if (!r->ntree)
+		return r->peers_port && !(r->flags & TRIB_ATTACH_MAPPED);
+	return r->ntree <= TRIB_ATTACH_TREES;
+}
+
 bool trib_tribd_rep_ok(const struct trib_attach_rep *r, size_t len)
 {
 	unsigned int i;
 
-	if (len != sizeof(*r) || r->magic != TRIB_ATTACH_MAGIC ||
-	    r->version != TRIB_ATTACH_VERSION || !memchr(r->text, 0, sizeof(r->text)))
+	if (len != sizeof(*r) || r->magic != TRIB_ATTACH_MAGIC || r->version != TRIB_ATTACH_VERSION)
 		return false;
 	if (r->err)
 		return true;
-	if (!r->world || r->world > TRIB_WORLD_MAX || r->rank >= r->world || !r->ntree ||
-	    r->ntree > TRIB_ATTACH_TREES ||
+	if (!r->world || r->world > TRIB_WORLD_MAX || r->rank >= r->world || !trees_ok(r) ||
 	    (r->nval != TRIB_NVAL_SMALL && r->nval != TRIB_NVAL_LARGE) || !r->window ||
 	    r->window & (r->window - 1) || !fmt_ok(r))
 		return false;
@@ -243,6 +250,15 @@ static void place_clear(struct trib_place *p)
 		p->cells_fd[i] = -1;
 }
 
+static void peers_fill(struct trib_place *p)
+{
+	struct in6_addr ip;
+
+	_Static_assert(sizeof(p->peers) >= ADDR_TEXT_MAX, "peers");
+	memcpy(&ip, p->rep.peers, sizeof(ip));
+	addr_text_port(&ip, p->rep.peers_port, p->peers);
+}
+
 static int connect_fail(int err)
 {
 	if (err == -ECONNREFUSED || err == -ENOENT)
@@ -272,12 +288,15 @@ int trib_tribd_attach(struct trib_place *p, const char *job, unsigned int rank, 
 		return connect_fail(p->sock);
 	trib_tribd_fill(&req, TRIB_ATTACH_HELLO, mapped ? TRIB_ATTACH_MAPPED : 0, rank, job);
 	err = hello(p, &req);
+	if (!err && p->rep.peers_port)
+		peers_fill(p);
 	if (!err)
 		return 0;
 	close(p->sock);
 	p->sock = -1;
 	if (p->rep.err)
-		return trib_fail(NULL, TRIB_ERR_SYSTEM, err, "%s", p->rep.text);
+		return trib_fail(NULL, TRIB_ERR_SYSTEM, err, "%.*s", (int)sizeof(p->rep.text),
+				 p->rep.text);
 	return trib_fail(NULL, TRIB_ERR_SYSTEM, err,
 			 "tribd gave no valid answer about job '%s': %s", job, strerror(-err));
 }

@@ -124,7 +124,8 @@ static void answered(struct trib *t, struct trib_watch *w, const struct trib_att
 		trib_watch_tell(t, w);
 	} else if (rep->err == ENOENT || rep->err == ESTALE || rep->err == EINVAL) {
 		trib_die_rank(&t->eng, TRIB_ERR_REMOVED, -ECONNABORTED, -1,
-			      "tribd restarted and refuses this rank: %s", rep->text);
+			      "tribd restarted and refuses this rank: %.*s", (int)sizeof(rep->text),
+			      rep->text);
 		trib_watch_close(w);
 	} else {
 		go_down(t, w);

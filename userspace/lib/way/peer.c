@@ -54,7 +54,7 @@ static int peers_open(struct trib *t)
 	if (!t->place.peers[0])
 		return trib_fail(
 			t, TRIB_ERR_ARGUMENT, -EINVAL,
-			"no address where peers meet: set TRIB_PEERS=ADDR:PORT, where rank 0 listens, or use a ticket with peers=");
+			"no address where peers meet: make the job with peers ADDR:PORT, where rank 0 listens, or set TRIB_PEERS, or use a ticket with peers=");
 	t->peers->ops = load(t);
 	return t->peers->ops ? 0 : t->eng.error.err;
 }

@@ -106,6 +106,27 @@ static int parse_dtype(struct job *j, const struct json_read *d, const struct js
 	return 0;
 }
 
+/* Read true, false, or ADDR:PORT. */
+static int parse_peers(struct job *j, const struct json_read *d, const struct json_at *at,
+		       const json_t *v)
+{
+	const json_t *peers = json_object_get(v, "peers");
+	const char *text = json_string_value(peers), *bad;
+	struct in6_addr ip;
+	uint16_t port;
+
+	j->meet = peers && !json_is_false(peers);
+	if (!peers || json_is_boolean(peers))
+		return 0;
+	if (!text)
+		return json_read_fail(d, &JSON_KEY(at, "peers"), "wanted true or ADDR:PORT");
+	bad = addr_parse_meeting(text, &ip, &port);
+	if (bad)
+		return json_read_fail(d, &JSON_KEY(at, "peers"), "\"%.60s\" %s", text, bad);
+	addr_text_port(&ip, port, j->peers);
+	return 0;
+}
+
 /* Read the settings that `trib job add` has too. */
 static int parse_settings(struct job *j, const struct json_read *d, const struct json_at *at,
 			  const json_t *v)
@@ -221,7 +242,7 @@ static int parse_job(struct job *j, const struct plan_topology *t, const struct 
 		"relays", "weight",    "mode",	   "owner",  "ps_tor_relay",
 		"window", "timeout",   "key",	   "values", "relay_capacity",
 		"trees",  "algorithm", "ps_relay", "dtype",  "ranks",
-		NULL};
+		"peers",  NULL};
 	int64_t max = 0, id = j->id;
 	const char *name = NULL;
 	int err, i;
@@ -269,6 +290,8 @@ static int parse_job(struct job *j, const struct plan_topology *t, const struct 
 		err = json_read_bool(d, at, v, "ps_tor_relay", &j->tor_free);
 	if (!err)
 		err = parse_settings(j, d, at, v);
+	if (!err)
+		err = parse_peers(j, d, at, v);
 	return err ? err : check_room(j, t, d, at);
 }
 

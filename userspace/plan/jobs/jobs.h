@@ -5,6 +5,7 @@
 #ifndef TRIB_PLAN_JOBS_H
 #define TRIB_PLAN_JOBS_H
 
+#include "base/addr.h"
 #include "base/text.h"
 #include "plan/topo/topo.h"
 
@@ -31,6 +32,8 @@ enum job_way {
  * @nval:     values a packet.
  * @dtype:    name of the float format, NULL: integers.
  * @owner:    number or text, an own reference; NULL: not given.
+ * @meet:     ranks meet to exchange without relays: at @peers, or, if that is empty, at
+ *            the first worker's address.
  *
  * 0 in @window and @timeout, and an empty @key, mean "not given".
  */
@@ -50,6 +53,8 @@ struct job {
 	int window, timeout;
 	char key[TRIB_KEY_HEX + 1];
 	json_t *owner;
+	bool meet;
+	char peers[ADDR_TEXT_MAX];
 };
 
 struct plan_jobs {

@@ -303,6 +303,10 @@ json_t *emit_job(const struct findings *f, int j, struct rows *rows, int *next_t
 		err = lp_trees(f, j, rows, next_tree, relay_number, trees);
 	} else if (job->way == JOB_BCUBE) {
 		err = family_trees(f, j, rows, next_tree, trees);
+	} else if (job->meet && rows) {
+		/* Hosts need no tree to let ranks meet. */
+		err = rows_add_job(rows, job, families_torus_rate(f->w->t),
+				   &(struct span){.n = job->nworkers, .at = job->worker});
 	}
 	put_figures(f, j, o);
 	json_object_set_new(o, "schedule", schedule_json(f, j));

@@ -171,6 +171,46 @@ int rows_way(struct rows *r, int from, int to, struct way *w)
 	return 0;
 }
 
+/* Name where ranks meet: port PLAN_PEERS_PORT at the first worker, unless the job says. */
+static void put_peers(const struct rows *r, const struct job *job, json_t *j)
+{
+	const struct plan_topology *t = r->model->t;
+	int node = job->worker[0], arc;
+	char text[ADDR_TEXT_MAX];
+	struct in6_addr ip;
+
+	if (*job->peers)
+		json_object_set_new(j, "peers", json_string(job->peers));
+	if (!job->meet || *job->peers || t->first[node] == t->first[node + 1])
+		return;
+	arc = t->out[t->first[node]];
+	if (addr_parse(t->link[arc / 2].addr[arc & 1], &ip))
+		json_object_set_new(j, "peers",
+				    json_string(addr_text_port(&ip, PLAN_PEERS_PORT, text)));
+}
+
+static json_t *job_row(const struct rows *r, const struct job *job, double rate)
+{
+	json_t *j = json_pack("{s:s, s:i, s:i}", "name", job->name, "id", job->id, "world",
+			      job->nworkers * job->ranks);
+
+	if (!j)
+		return NULL;
+	if (*job->key)
+		json_object_set_new(j, "key", json_string(job->key));
+	if (job->window)
+		json_object_set_new(j, "window", json_integer(job->window));
+	if (job->timeout)
+		json_object_set_new(j, "timeout", json_integer(job->timeout));
+	if (job->dtype)
+		json_object_set_new(j, "dtype", json_string(job->dtype));
+	if (job->owner)
+		json_object_set(j, "owner", job->owner);
+	json_object_set_new(j, "rate", json_integer((json_int_t)floor(rate)));
+	put_peers(r, job, j);
+	return j;
+}
+
 int rows_add_job(struct rows *r, const struct job *job, double rate, const struct span *s)
 {
 	int i, k;
@@ -193,19 +233,7 @@ int rows_add_job(struct rows *r, const struct job *job, double rate, const struc
 		}
 		if (known)
 			continue;
-		j = json_pack("{s:s, s:i, s:i}", "name", job->name, "id", job->id, "world",
-			      job->nworkers * job->ranks);
-		if (*job->key)
-			json_object_set_new(j, "key", json_string(job->key));
-		if (job->window)
-			json_object_set_new(j, "window", json_integer(job->window));
-		if (job->timeout)
-			json_object_set_new(j, "timeout", json_integer(job->timeout));
-		if (job->dtype)
-			json_object_set_new(j, "dtype", json_string(job->dtype));
-		if (job->owner)
-			json_object_set(j, "owner", job->owner);
-		json_object_set_new(j, "rate", json_integer((json_int_t)floor(rate)));
+		j = job_row(r, job, rate);
 		if (!j || json_array_append_new(jobs, j))
 			return -ENOMEM;
 	}
