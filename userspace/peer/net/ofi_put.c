@@ -28,7 +28,8 @@ int ofi_put(struct ofi_port *o, uint32_t link, const struct peer_mem *m, const v
 		data &= UINT32_MAX;
 	if (o->rc && !ofi_rc_ready(l))
 		return -EAGAIN;
-	if (len <= o->info->tx_attr->inject_size) {
+	/* BYE has a completion, for which its sender waits before it closes. */
+	if (w->kind != PEER_FLOW_BYE && len <= o->info->tx_attr->inject_size) {
 		err = fi_inject_writedata(l->ep, src, len, data, l->addr, addr, key);
 		return err ? put_failed(o, link, err) : 0;
 	}
