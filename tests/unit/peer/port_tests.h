@@ -264,7 +264,7 @@ static void close__gives_peers_a_fault(void)
 	int err;
 
 	start(3, 1024, 4);
-	rig_settle(rig, 50);
+	rig_settle(rig, 500);
 	expect_eq(rig_poll(rig), 0);
 	rig->ops->close(rig->p[1]);
 	rig->p[1] = NULL;

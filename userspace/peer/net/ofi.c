@@ -6,11 +6,12 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "peer/net/ofi.h"
 #include "peer/net/ofi_rc.h"
 
-#define READS_MAX 8	 /* of the completion queue, in one poll() */
-#define CLOSE_POLLS 1000 /* for writes on the way when a port closes */
+#define READS_MAX 8  /* of the completion queue, in one poll() */
+#define CLOSE_MS 100 /* for writes on the way when a port closes */
 
 /* Issue a chunk, to a slot or in place. */
 static int issue(struct ofi_port *o, uint32_t link, struct peer_mem *m, const void *src, size_t len,
@@ -146,6 +147,7 @@ static void op_end(struct ofi_port *o, struct ofi_op *op)
 	op->next = o->free_ops;
 	o->free_ops = op;
 	o->unsent -= !op->small;
+	o->flying--;
 }
 
 /* The completion queue holds an error. */
@@ -261,30 +263,28 @@ static bool ofi_rest(struct peer_port *p)
 	return fi_trywait(o->fabric, fids, 1) == FI_SUCCESS;
 }
 
-/* Tell the peers, as far as that is possible without waiting for anybody. */
+/* Tell the peers, and wait a little until that has left. */
 static void close_tell(struct ofi_port *o)
 {
-	uint64_t zero = 0;
+	uint64_t end = clock_ms() + CLOSE_MS;
 	uint32_t i;
-	int polls, n;
+	int n;
 
 	for (i = 0; i < o->npeer; i++) {
 		struct ofi_link *l = &o->links[i];
 		struct peer_flow_word w = {.kind = PEER_FLOW_BYE, .link = l->there};
 
 		if (l->known && (int)l->rank != o->fault.peer)
-			ofi_put(o, i, NULL, &zero, sizeof(zero),
+			ofi_put(o, i, o->area_mem, o->area, sizeof(uint64_t),
 				l->ctrl + offsetof(struct ofi_ctrl, scratch[0]), l->key, &w);
 	}
 	/*
 	 * Until the queue is empty, too: when rxm of libfabric 1.17 closes a connection of
 	 * verbs, it posts the receives of what it finds there to the closed endpoint.
 	 */
-	for (polls = 0; polls < CLOSE_POLLS; polls++) {
+	do {
 		n = poll_queue(o);
-		if (n < 0 || (!n && !o->unsent))
-			break;
-	}
+	} while (n >= 0 && (n || o->flying) && clock_ms() < end);
 }
 
 static void ofi_close(struct peer_port *p)

@@ -139,8 +139,9 @@ struct ofi_port {
 	uint8_t *small; /* OFI_SMALL for each of @ops */
 	size_t small_len;
 	struct peer_mem *small_mem;
-	unsigned int unsent;
-	unsigned int dues; /* links with something due */
+	unsigned int unsent; /* writes that read the caller's memory */
+	unsigned int flying; /* all writes without completion */
+	unsigned int dues;   /* links with something due */
 	bool closing;
 	struct peer_fault fault;
 	struct ofi_link *links;

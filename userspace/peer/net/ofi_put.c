@@ -52,5 +52,6 @@ int ofi_put(struct ofi_port *o, uint32_t link, const struct peer_mem *m, const v
 		return put_failed(o, link, err);
 	o->free_ops = op->next;
 	o->unsent += !small;
+	o->flying++;
 	return 0;
 }

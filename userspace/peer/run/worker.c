@@ -11,6 +11,7 @@
 
 /* Waits of a port that has no descriptor, and of the verdict after a fault. */
 #define POLL_US 50
+#define POLL_MS 100 /* port.h: the longest sleep */
 #define VERDICT_MS 500
 
 /* --- the end of a crew */
@@ -105,7 +106,7 @@ static void sleep_on_ports(struct peer_worker *w)
 		usleep(POLL_US);
 		poll(pfd, n, 0);
 	} else {
-		poll(pfd, n, -1);
+		poll(pfd, n, POLL_MS);
 	}
 	if (pfd[0].revents && read(w->wake, &events, sizeof(events)) < 0)
 		return; /* another turn finds out why it woke */
