@@ -123,7 +123,7 @@ static bool is_ticket(const char *job)
 
 static int find_place(struct trib *t, const struct wish *w)
 {
-	bool mapped = w->transport == TRIB_TRANSPORT_AUTO || w->transport == TRIB_TRANSPORT_XDP;
+	bool mapped = w->transport != TRIB_TRANSPORT_UDP;
 	struct trib_place *p = &t->place;
 	int rc;
 
