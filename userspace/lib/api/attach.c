@@ -123,11 +123,15 @@ static bool is_ticket(const char *job)
 
 static int find_place(struct trib *t, const struct wish *w)
 {
+	bool kernel = w->transport == TRIB_TRANSPORT_KERNEL;
 	bool mapped = w->transport != TRIB_TRANSPORT_UDP;
 	struct trib_place *p = &t->place;
 	int rc;
 
 	if (!is_ticket(w->job)) {
+		/* A module of an older version has no cells. */
+		if (kernel && !trib_ksock_takes_cells())
+			mapped = false;
 		rc = trib_tribd_attach(p, w->job, w->rank, mapped);
 	} else {
 		rc = trib_ticket_parse(p, w->job);
@@ -139,7 +143,7 @@ static int find_place(struct trib *t, const struct wish *w)
 	}
 	if (rc)
 		return rc;
-	t->way = w->transport == TRIB_TRANSPORT_KERNEL ? &trib_by_ksock : &trib_by_engine;
+	t->way = kernel ? &trib_by_ksock : &trib_by_engine;
 	t->transport = p->rep.flags & TRIB_ATTACH_MAPPED ? &trib_xdp : &trib_udp;
 	if (w->transport == TRIB_TRANSPORT_XDP && t->transport != &trib_xdp)
 		return trib_fail(

@@ -74,5 +74,7 @@ extern const struct trib_carrier trib_xdp;
 extern const struct trib_way trib_by_engine;
 /* ksock.c: a collective socket of the kernel. */
 extern const struct trib_way trib_by_ksock;
+/* Can this host's module take part by cells of tribd? */
+bool trib_ksock_takes_cells(void);
 
 #endif /* TRIB_LIB_CARRIER_H */
