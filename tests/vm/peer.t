@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Ports of peers over RDMA: soft-RoCE (rdma_rxe) on a veth, by libfabric's verbs;ofi_rxm
-# and by native verbs. Both ends of a link use one device; soft-RoCE of this kernel works
+# Ports of peers over RDMA: soft-RoCE (rdma_rxe) on a veth, by native verbs. With an
+# argument by libfabric's verbs;ofi_rxm, too, which in version 1.17 may crash when the
+# other end of a connection closes. Both ends of a link use one device; soft-RoCE of this kernel works
 # in the first network namespace only.
 #
 #	rank 0 --- roce0 (rxe0) --- rank 1, in this process or another
@@ -36,5 +37,6 @@ device()
 device || bail "no soft-RoCE"
 soon test -e /dev/infiniband/rdma_cm
 
-tests/vm/guest-tap "build/tests/unit/peer/port_ofi verbs;ofi_rxm $address" \
-	"build/tests/unit/peer/port_rc verbs $address"
+runs=("build/tests/unit/peer/port_rc verbs $address")
+(($# == 0)) || runs+=("build/tests/unit/peer/port_ofi verbs;ofi_rxm $address")
+tests/vm/guest-tap "${runs[@]}"
