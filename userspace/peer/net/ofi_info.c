@@ -310,7 +310,6 @@ int ofi_info_choose(struct fi_info **out, const struct peer_port_conf *conf,
 	if (!*out)
 		return peer_fault_set(fault, ENODEV, -1, "libfabric has no NIC %s with provider %s",
 				      conf->nic ? conf->nic : "at all",
-				      conf->provider ? conf->provider
-						     : "verbs or tcp;ofi_rxm");
+				      conf->provider ? conf->provider : "verbs or tcp;ofi_rxm");
 	return 0;
 }
