@@ -130,6 +130,21 @@ static size_t peers_size(struct trib *t, const struct trib_call *call)
 	return t->peers->ops->element(call->dtype);
 }
 
+/* End the handle with the engine's reason, or with @err if it has none. */
+static void die(struct trib *t, int err)
+{
+	struct trib_peer_error e;
+
+	t->peers->ops->error(t->peers->peer, &e);
+	if (t->eng.dead)
+		return;
+	if (e.err)
+		trib_die_rank(&t->eng, e.code, e.err, e.rank, "%s", e.text);
+	else if (err)
+		trib_die_rank(&t->eng, TRIB_ERR_SYSTEM, err, -1, "the exchange failed: %s",
+			      strerror(-err));
+}
+
 static int peers_issue(struct trib *t, const struct trib_call *call, struct trib_req **out)
 {
 	struct trib_by_peers *b = t->peers;
@@ -155,26 +170,14 @@ static int peers_issue(struct trib *t, const struct trib_call *call, struct trib
 		r->kept = false;
 		trib_req_done(r, rc);
 		trib_req_free(r);
-		return trib_fail(t, TRIB_ERR_SYSTEM, rc, "cannot start the call: %s",
-				 strerror(-rc));
+		if (rc == -ENOMEM)
+			return trib_fail(t, TRIB_ERR_SYSTEM, rc, "out of memory");
+		/* The exchange has ended, and no call of this rank has told so yet. */
+		die(t, rc);
+		return t->eng.dead;
 	}
 	*out = r;
 	return 0;
-}
-
-/* End the handle with the engine's reason, or with @err if it has none. */
-static void die(struct trib *t, int err)
-{
-	struct trib_peer_error e;
-
-	t->peers->ops->error(t->peers->peer, &e);
-	if (t->eng.dead)
-		return;
-	if (e.err)
-		trib_die_rank(&t->eng, e.code, e.err, e.rank, "%s", e.text);
-	else if (err)
-		trib_die_rank(&t->eng, TRIB_ERR_SYSTEM, err, -1, "the exchange failed: %s",
-			      strerror(-err));
 }
 
 static int collect(struct trib *t)

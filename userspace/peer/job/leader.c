@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <ifaddrs.h>
 #include <netinet/in.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,20 @@
 #include "peer/topo/topo.h"
 
 #define PROCS_MAX 1024
+
+/* hwloc reads devices by libudev, which has state of its own: one thread at a time. */
+static pthread_mutex_t reading = PTHREAD_MUTEX_INITIALIZER;
+
+static int read_machine(struct peer_topo **t, char *why, size_t room)
+{
+	struct peer_topo_conf conf = {0};
+	int rc;
+
+	pthread_mutex_lock(&reading);
+	rc = peer_topo_open(t, &conf, why, room);
+	pthread_mutex_unlock(&reading);
+	return rc;
+}
 
 static bool is_number(const char *s, int32_t *out)
 {
@@ -28,7 +43,6 @@ static bool is_number(const char *s, int32_t *out)
 int peer_leader_self(const char *gpu, struct peer_leader_proc *out)
 {
 	const char *visible = getenv("CUDA_VISIBLE_DEVICES");
-	struct peer_topo_conf conf = {0};
 	struct peer_topo *t;
 	char why[160];
 
@@ -40,7 +54,7 @@ int peer_leader_self(const char *gpu, struct peer_leader_proc *out)
 	}
 	if (!strcmp(gpu, "none") || is_number(gpu, &out->gpu))
 		return 0;
-	if (peer_topo_open(&t, &conf, why, sizeof(why)))
+	if (read_machine(&t, why, sizeof(why)))
 		return -EINVAL;
 	out->gpu = peer_topo_find_gpu(t, gpu);
 	peer_topo_close(t);
@@ -105,7 +119,6 @@ static unsigned int ask(const struct peer_topo *t, const char *nic,
 unsigned int peer_leader_find(const char *nic, const struct peer_leader_proc *proc, unsigned int n,
 			      char *why, size_t room)
 {
-	struct peer_topo_conf conf = {0};
 	struct peer_topo *t;
 	char error[160];
 	unsigned int leader;
@@ -114,7 +127,7 @@ unsigned int peer_leader_find(const char *nic, const struct peer_leader_proc *pr
 		snprintf(why, room, "the first rank leads: no NIC is named");
 		return 0;
 	}
-	if (peer_topo_open(&t, &conf, error, sizeof(error))) {
+	if (read_machine(&t, error, sizeof(error))) {
 		snprintf(why, room, "the first rank leads: %s", error);
 		return 0;
 	}
