@@ -27,7 +27,7 @@ static bool use(struct sched_world *w, struct clocks *c, uint32_t rank, struct o
 	uint16_t *mine = clock_of(c, rank, element), **kept;
 	uint32_t r;
 
-	if (s->op->kind == PEER_SEND_ADD || s->op->kind == PEER_SEND_SET) {
+	if (peer_op_sends(s->op)) {
 		mine[rank]++;
 		kept = (uint16_t **)&s->buf[at - s->op->at];
 		*kept = malloc(c->world * sizeof(**kept));

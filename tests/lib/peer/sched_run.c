@@ -13,11 +13,6 @@ static const struct peer_lane *lane_of(const struct sched_world *w, uint32_t ran
 	return &w->sched[rank].lane[lane];
 }
 
-static bool sends(const struct peer_op *op)
-{
-	return op->kind == PEER_SEND_ADD || op->kind == PEER_SEND_SET;
-}
-
 /* Does the chunk from @at on overlap what an earlier operation has left to do? */
 static bool overlaps(const struct op_state *s, uint64_t at, uint64_t len)
 {
@@ -40,7 +35,7 @@ static bool may(const struct sched_world *w, const struct lane_state *l, uint32_
 	bool barrier = w->what.collective == PEER_BARRIER;
 	uint32_t j;
 
-	if (!sends(s->op) &&
+	if (!peer_op_sends(s->op) &&
 	    !(s->op->len ? s->mate->done >= s->done + chunk_of(w, s) : s->mate->over))
 		return false;
 	for (j = l->head; j < i; j++) {
@@ -53,7 +48,7 @@ static bool may(const struct sched_world *w, const struct lane_state *l, uint32_
 		if (barrier && e->op->step < s->op->step)
 			return false;
 		if (w->fifo && e->op->peer == s->op->peer && e->op->nic == s->op->nic &&
-		    sends(e->op) == sends(s->op))
+		    peer_op_sends(e->op) == peer_op_sends(s->op))
 			return false;
 	}
 	return true;
@@ -103,7 +98,7 @@ static bool step_chunk(struct sched_world *w, uint32_t rank, const struct peer_l
 		if (s->op->first != fresh)
 			return sched_world_fail(w, "rank %u: wrong first of element %llu", rank,
 						(unsigned long long)e);
-		if (sends(s->op))
+		if (peer_op_sends(s->op))
 			send_one(w, rank, s, at + i, e);
 		else if (!take_one(w, rank, s, at + i, e))
 			return false;

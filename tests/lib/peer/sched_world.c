@@ -19,11 +19,6 @@ bool sched_world_fail(struct sched_world *w, const char *fmt, ...)
 	return false;
 }
 
-static bool sends(const struct peer_op *op)
-{
-	return op->kind == PEER_SEND_ADD || op->kind == PEER_SEND_SET;
-}
-
 uint64_t sched_world_element(const struct peer_lane *lane, uint64_t at)
 {
 	uint32_t i;
@@ -142,11 +137,11 @@ static bool pair(struct sched_world *w, uint32_t rank, uint32_t lane)
 		const struct peer_lane *its = &w->sched[op->peer].lane[lane];
 		uint32_t *at = &next[op->peer * 2 + (op->nic == PEER_NIC_LOCAL)];
 
-		if (!sends(op))
+		if (!peer_op_sends(op))
 			continue;
 		for (; *at < its->nop; ++*at) {
 			to = &its->op[*at];
-			if (!sends(to) && to->peer == rank && to->nic == op->nic)
+			if (!peer_op_sends(to) && to->peer == rank && to->nic == op->nic)
 				break;
 		}
 		good = *at < its->nop && to->len == op->len && to->step == op->step &&
@@ -170,7 +165,7 @@ static bool lane_alloc(struct sched_world *w, uint32_t rank, uint32_t lane)
 	w->lane[rank][lane].op = op;
 	for (i = 0; op && i < l->nop; i++) {
 		op[i].op = &l->op[i];
-		if (sends(&l->op[i]))
+		if (peer_op_sends(&l->op[i]))
 			op[i].buf = calloc(l->op[i].len + 1, sizeof(*op[i].buf));
 	}
 	return op && ops_right(w, rank, l);

@@ -132,7 +132,7 @@ static void join__those_missing_are_named_everywhere(void)
 	for (i = 0; i < 8; i++) {
 		if (ranks[i].skip)
 			continue;
-		expect_eq(ranks[i].error.code, PEER_BOOT_MISSING);
+		expect_eq(ranks[i].error.code, TRIB_PEER_MISSING);
 		expect(strstr(ranks[i].error.text, "3, 5-6") != NULL);
 	}
 	expect_eq(ranks[0].error.rank, 3);
@@ -291,7 +291,7 @@ static void swap__ends_when_a_rank_leaves(void)
 	expect_results(3, -EHOSTDOWN);
 	expect_eq(ranks[0].error.rank, 1);
 	expect_eq(ranks[2].error.rank, 1);
-	expect_eq(ranks[2].error.code, PEER_BOOT_GONE);
+	expect_eq(ranks[2].error.code, TRIB_PEER_GONE);
 	ranks_close(ranks, 3, true);
 }
 

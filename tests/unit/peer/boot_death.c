@@ -112,7 +112,7 @@ static void killed__is_named_by_all(void)
 			return;
 		begin = clock_ms();
 		kill(pids[victim], SIGKILL);
-		expect_news(victim, PEER_BOOT_GONE, begin, 0, 1000);
+		expect_news(victim, TRIB_PEER_GONE, begin, 0, 1000);
 		finish();
 	}
 }
@@ -127,7 +127,7 @@ static void stopped__is_named_after_the_time_out(void)
 			return;
 		begin = clock_ms();
 		kill(pids[victim], SIGSTOP);
-		expect_news(victim, PEER_BOOT_DEAD, begin, 700, 2500);
+		expect_news(victim, TRIB_PEER_DEAD, begin, 700, 2500);
 		finish();
 	}
 }

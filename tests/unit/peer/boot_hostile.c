@@ -162,15 +162,15 @@ static void fault__mistakes_are_refused(void)
 		int32_t rank;
 		int err;
 	} cases[] = {
-		{PEER_BOOT_GONE, 3, 0},
-		{PEER_BOOT_GONE, -1, 0},
-		{PEER_BOOT_GONE, 4, -EPROTO},
-		{PEER_BOOT_GONE, -2, -EPROTO},
+		{TRIB_PEER_GONE, 3, 0},
+		{TRIB_PEER_GONE, -1, 0},
+		{TRIB_PEER_GONE, 4, -EPROTO},
+		{TRIB_PEER_GONE, -2, -EPROTO},
 		{0, 1, -EPROTO},
 		{3, 1, -EPROTO},
 		{0xffffffff, 1, -EPROTO},
 	};
-	struct peer_boot_error e;
+	struct trib_peer_error e;
 	struct boot_fault f;
 	struct boot_msg m;
 	unsigned int i;
@@ -371,9 +371,9 @@ static void member__that_errs_is_named(void)
 		{BOOT_SWAP, {1, 0, 0, 0}, 16},
 		{BOOT_SWAP, {0}, 3},
 		{BOOT_SWAP, {0, 0, 0, 2}, 16},
-		{BOOT_FAULT, {PEER_BOOT_GONE, 3}, 8},
+		{BOOT_FAULT, {TRIB_PEER_GONE, 3}, 8},
 		{BOOT_FAULT, {99, 0}, 8},
-		{BOOT_REFUSE, {PEER_BOOT_GONE, 1}, 8},
+		{BOOT_REFUSE, {TRIB_PEER_GONE, 1}, 8},
 	};
 	struct boot_conn c;
 	pthread_t t;

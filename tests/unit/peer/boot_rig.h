@@ -23,7 +23,7 @@
 struct rank {
 	struct peer_boot_conf conf;
 	struct peer_boot *boot;
-	struct peer_boot_error error;
+	struct trib_peer_error error;
 	unsigned int delay;
 	bool skip;
 	int result;

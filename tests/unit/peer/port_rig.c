@@ -128,19 +128,26 @@ void rig_settle(struct rig *r, unsigned int ms)
 				r->ops->poll(r->p[i]);
 }
 
+/* After -EAGAIN: poll. Return: try again; else *@err is the result. */
+static bool goes_on(struct rig *r, uint64_t end, int *err)
+{
+	if (*err != -EAGAIN)
+		return false;
+	*err = rig_poll(r);
+	if (!*err && clock_ms() > end)
+		*err = -ETIMEDOUT;
+	return !*err;
+}
+
 int rig_send(struct rig *r, uint32_t rank, uint32_t link, struct peer_mem *m, const void *src,
 	     size_t len)
 {
 	uint64_t end = clock_ms() + PATIENCE_MS;
 	int err;
 
-	while ((err = r->ops->send(r->p[rank], link, m, src, len)) == -EAGAIN) {
-		err = rig_poll(r);
-		if (err)
-			return err;
-		if (clock_ms() > end)
-			return -ETIMEDOUT;
-	}
+	do
+		err = r->ops->send(r->p[rank], link, m, src, len);
+	while (goes_on(r, end, &err));
 	return err;
 }
 
@@ -150,13 +157,9 @@ int rig_write(struct rig *r, uint32_t rank, uint32_t link, struct peer_mem *m, c
 	uint64_t end = clock_ms() + PATIENCE_MS;
 	int err;
 
-	while ((err = r->ops->write(r->p[rank], link, m, src, len, off)) == -EAGAIN) {
-		err = rig_poll(r);
-		if (err)
-			return err;
-		if (clock_ms() > end)
-			return -ETIMEDOUT;
-	}
+	do
+		err = r->ops->write(r->p[rank], link, m, src, len, off);
+	while (goes_on(r, end, &err));
 	return err;
 }
 
@@ -166,13 +169,9 @@ int rig_announce(struct rig *r, uint32_t rank, uint32_t link, struct peer_mem *m
 	uint64_t end = clock_ms() + PATIENCE_MS;
 	int err;
 
-	while ((err = r->ops->announce(r->p[rank], link, m, dst, len)) == -EAGAIN) {
-		err = rig_poll(r);
-		if (err)
-			return err;
-		if (clock_ms() > end)
-			return -ETIMEDOUT;
-	}
+	do
+		err = r->ops->announce(r->p[rank], link, m, dst, len);
+	while (goes_on(r, end, &err));
 	return err;
 }
 

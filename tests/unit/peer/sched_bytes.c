@@ -15,11 +15,6 @@ struct sums {
 	uint32_t steps;
 };
 
-static bool sends(const struct peer_op *op)
-{
-	return op->kind == PEER_SEND_ADD || op->kind == PEER_SEND_SET;
-}
-
 static struct sums sums_of(const struct peer_shape *s, const struct peer_what *what, uint32_t rank)
 {
 	struct peer_sched sched;
@@ -32,9 +27,10 @@ static struct sums sums_of(const struct peer_shape *s, const struct peer_what *w
 			const struct peer_op *op = &sched.lane[i].op[j];
 
 			if (op->nic == PEER_NIC_LOCAL)
-				sum.local += sends(op) ? op->len : 0;
+				sum.local += peer_op_sends(op) ? op->len : 0;
 			else
-				*(sends(op) ? &sum.sent[op->nic] : &sum.got[op->nic]) += op->len;
+				*(peer_op_sends(op) ? &sum.sent[op->nic] : &sum.got[op->nic]) +=
+					op->len;
 			if (op->step + 1 > sum.steps)
 				sum.steps = op->step + 1;
 		}

@@ -2,7 +2,7 @@
 /*
  * The way by peers: libtrib-peer.so (userspace/peer) exchanges with the other ranks by
  * threads of its own; this file loads it, hands it the calls and collects those that are
- * done. The kernel's engine only keeps requests and errors.
+ * done. The engine here only keeps requests and errors.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -135,9 +135,9 @@ static void die(struct trib *t, int err)
 {
 	struct trib_peer_error e;
 
-	t->peers->ops->error(t->peers->peer, &e);
 	if (t->eng.dead)
 		return;
+	t->peers->ops->error(t->peers->peer, &e);
 	if (e.err)
 		trib_die_rank(&t->eng, e.code, e.err, e.rank, "%s", e.text);
 	else if (err)
@@ -207,7 +207,7 @@ static int peers_turn(struct trib *t)
 {
 	int n = collect(t);
 
-	if (!n && !t->eng.dead)
+	if (!n)
 		die(t, 0);
 	return n;
 }

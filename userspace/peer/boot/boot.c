@@ -12,19 +12,19 @@
 #include "peer/boot/boot_priv.h"
 
 /* Check the caller's wishes. */
-static int open_check(const struct peer_boot_conf *conf, struct peer_boot_error *e)
+static int open_check(const struct peer_boot_conf *conf, struct trib_peer_error *e)
 {
 	struct in6_addr ip;
 	uint16_t port = 0;
 
 	if (!conf->world || conf->rank >= conf->world)
-		return boot_error(e, PEER_BOOT_ARGUMENT, -EINVAL, -1, "rank %u of %u", conf->rank,
+		return peer_error(e, TRIB_PEER_ARGUMENT, -EINVAL, -1, "rank %u of %u", conf->rank,
 				  conf->world);
 	if (!conf->timeout_ms || !conf->join_timeout_ms)
-		return boot_error(e, PEER_BOOT_ARGUMENT, -EINVAL, -1, "a time-out of 0");
+		return peer_error(e, TRIB_PEER_ARGUMENT, -EINVAL, -1, "a time-out of 0");
 	if (conf->world > 1 && (!conf->address || strlen(conf->address) > ADDR_TEXT_MAX ||
 				!addr_parse_port(conf->address, &ip, &port) || !port))
-		return boot_error(e, PEER_BOOT_ARGUMENT, -EINVAL, -1,
+		return peer_error(e, TRIB_PEER_ARGUMENT, -EINVAL, -1,
 				  "rendezvous address %s: wants ADDR:PORT or [ADDR6]:PORT",
 				  conf->address ? conf->address : "missing");
 	return 0;
@@ -90,7 +90,7 @@ static int boot_start(struct peer_boot *b)
 }
 
 int peer_boot_open(struct peer_boot **out, const struct peer_boot_conf *conf,
-		   struct peer_boot_error *error)
+		   struct trib_peer_error *error)
 {
 	struct peer_boot *b;
 	int err = open_check(conf, error);
@@ -99,13 +99,13 @@ int peer_boot_open(struct peer_boot **out, const struct peer_boot_conf *conf,
 		return err;
 	b = boot_new(conf);
 	if (!b)
-		return boot_error(error, PEER_BOOT_SYSTEM, -ENOMEM, -1, "no memory");
+		return peer_error(error, TRIB_PEER_SYSTEM, -ENOMEM, -1, "no memory");
 	if (conf->world > 1)
 		err = conf->rank ? boot_join_rank(b, error) : boot_join_root(b, error);
 	if (!err) {
 		err = boot_start(b);
 		if (err)
-			boot_error(error, PEER_BOOT_SYSTEM, err, -1, "thread: %s", strerror(-err));
+			peer_error(error, TRIB_PEER_SYSTEM, err, -1, "thread: %s", strerror(-err));
 	}
 	if (err) {
 		boot_free(b);
@@ -125,24 +125,24 @@ static void boot_wake(struct peer_boot *b)
 }
 
 /* Why a swap cannot go on, if so; with the lock held. */
-static int swap_refused(const struct peer_boot *b, struct peer_boot_error *error)
+static int swap_refused(const struct peer_boot *b, struct trib_peer_error *error)
 {
 	if (b->faulted) {
 		*error = b->fault;
 		return error->err;
 	}
 	if (b->left)
-		return boot_error(error, PEER_BOOT_GONE, -EHOSTDOWN, 0, "rank 0 has left");
+		return peer_error(error, TRIB_PEER_GONE, -EHOSTDOWN, 0, "rank 0 has left");
 	return 0;
 }
 
 /* Hand over the own blob and wait for all; with the lock held. */
-static int swap_wait(struct peer_boot *b, struct boot_body *own, struct peer_boot_error *error)
+static int swap_wait(struct peer_boot *b, struct boot_body *own, struct trib_peer_error *error)
 {
 	int err = swap_refused(b, error);
 
 	if (!err && b->swap != BOOT_SWAP_IDLE)
-		err = boot_error(error, PEER_BOOT_ARGUMENT, -EBUSY, -1, "a swap is under way");
+		err = peer_error(error, TRIB_PEER_ARGUMENT, -EBUSY, -1, "a swap is under way");
 	if (err) {
 		boot_body_put(own);
 		return err;
@@ -186,18 +186,18 @@ static int swap_copy(uint32_t world, const struct boot_body *in, const void **al
 }
 
 int peer_boot_swap(struct peer_boot *b, const void *blob, size_t len, const void **all,
-		   size_t *lens, struct peer_boot_error *error)
+		   size_t *lens, struct trib_peer_error *error)
 {
 	struct boot_body *own, *in;
 	int err;
 
 	all[0] = NULL;
 	if (len > PEER_BOOT_BLOB_MAX)
-		return boot_error(error, PEER_BOOT_ARGUMENT, -EMSGSIZE, -1, "a blob of %zu bytes",
+		return peer_error(error, TRIB_PEER_ARGUMENT, -EMSGSIZE, -1, "a blob of %zu bytes",
 				  len);
 	own = boot_body_new(sizeof(b->swaps) + len);
 	if (!own)
-		return boot_error(error, PEER_BOOT_SYSTEM, -ENOMEM, -1, "no memory");
+		return peer_error(error, TRIB_PEER_SYSTEM, -ENOMEM, -1, "no memory");
 	if (len)
 		memcpy(own->data + sizeof(b->swaps), blob, len);
 	pthread_mutex_lock(&b->lock);
@@ -213,7 +213,7 @@ int peer_boot_swap(struct peer_boot *b, const void *blob, size_t len, const void
 		return err;
 	err = swap_copy(b->conf.world, in, all, lens);
 	boot_body_put(in);
-	return err ? boot_error(error, PEER_BOOT_SYSTEM, err, -1, "no memory") : 0;
+	return err ? peer_error(error, TRIB_PEER_SYSTEM, err, -1, "no memory") : 0;
 }
 
 void peer_boot_swap_free(const void **all)
@@ -228,14 +228,14 @@ void peer_boot_tell(struct peer_boot *b, int rank, const char *text)
 	if (!b->faulted && !b->told) {
 		if (rank < -1 || rank >= (int)b->conf.world)
 			rank = -1;
-		boot_error(&b->tell, PEER_BOOT_GONE, -EHOSTDOWN, rank, "%.*s", BOOT_TEXT_MAX, text);
+		peer_error(&b->tell, TRIB_PEER_GONE, -EHOSTDOWN, rank, "%.*s", BOOT_TEXT_MAX, text);
 		b->told = true;
 	}
 	pthread_mutex_unlock(&b->lock);
 	boot_wake(b);
 }
 
-int peer_boot_fault(struct peer_boot *b, struct peer_boot_error *error)
+int peer_boot_fault(struct peer_boot *b, struct trib_peer_error *error)
 {
 	int faulted;
 

@@ -22,21 +22,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "peer/error.h"
 #include "uapi/trib_auth.h"
 
 struct peer_boot;
 
 /* The largest blob of a rank; those of all are 1 GiB at most. */
 #define PEER_BOOT_BLOB_MAX (1 << 20)
-
-/* Kinds of errors: numbers of enum trib_error_code in trib.h, which is above this room. */
-enum peer_boot_code {
-	PEER_BOOT_ARGUMENT = 1,
-	PEER_BOOT_SYSTEM = 2,
-	PEER_BOOT_DEAD = 4,
-	PEER_BOOT_GONE = 5,
-	PEER_BOOT_MISSING = 8,
-};
 
 /**
  * struct peer_boot_conf - for peer_boot_open()
@@ -64,26 +56,13 @@ struct peer_boot_conf {
 };
 
 /**
- * struct peer_boot_error - why something failed
- * @code: enum peer_boot_code.
- * @err:  negative errno.
- * @rank: to blame, or -1.
- */
-struct peer_boot_error {
-	int code;
-	int err;
-	int rank;
-	char text[256];
-};
-
-/**
  * peer_boot_open() - meet the other ranks, and start the thread
  * Return: 0, or a negative errno with @error: -ETIMEDOUT names the ranks that are
  * missing, on all that came; -EACCES: rank 0 has another key; -EINVAL: rank 0 counts
  * other ranks, has another job, or has this rank already.
  */
 int peer_boot_open(struct peer_boot **out, const struct peer_boot_conf *conf,
-		   struct peer_boot_error *error);
+		   struct trib_peer_error *error);
 
 /**
  * peer_boot_swap() - give all ranks the blobs of all; a collective
@@ -95,7 +74,7 @@ int peer_boot_open(struct peer_boot **out, const struct peer_boot_conf *conf,
  * Return: 0, or a negative errno with @error: a rank ended, or did not swap in time.
  */
 int peer_boot_swap(struct peer_boot *b, const void *blob, size_t len, const void **all,
-		   size_t *lens, struct peer_boot_error *error);
+		   size_t *lens, struct trib_peer_error *error);
 void peer_boot_swap_free(const void **all);
 
 /**
@@ -105,7 +84,7 @@ void peer_boot_swap_free(const void **all);
 void peer_boot_tell(struct peer_boot *b, int rank, const char *text);
 
 /* Why the job has failed: what died() was told, with a code. Return: whether it has. */
-int peer_boot_fault(struct peer_boot *b, struct peer_boot_error *error);
+int peer_boot_fault(struct peer_boot *b, struct trib_peer_error *error);
 
 /**
  * peer_boot_close() - leave, and free

@@ -60,26 +60,23 @@ struct peer_boot {
 	pthread_cond_t cond;
 	bool closing, leave, stop;
 	bool told;
-	struct peer_boot_error tell;
+	struct trib_peer_error tell;
 	bool faulted, left;
-	struct peer_boot_error fault;
+	struct trib_peer_error fault;
 	enum boot_swap_state swap;
 	uint32_t swaps;
 	struct boot_body *swap_out;
 	struct boot_body *swap_in;
 };
 
-/* error.c: fill in @e. Return: @err. */
-int boot_error(struct peer_boot_error *e, int code, int err, int rank, const char *fmt, ...)
-	__attribute__((format(printf, 5, 6)));
-/* Errno of a code. */
+/* error.c: errno of a code. */
 int boot_code_errno(int code);
 /* Read a FAULT or REFUSE. Return: 0 or -EPROTO. */
-int boot_fault_parse(const struct boot_msg *m, uint32_t world, struct peer_boot_error *e);
+int boot_fault_parse(const struct boot_msg *m, uint32_t world, struct trib_peer_error *e);
 
 /* join_root.c, join_rank.c: return when all are here. Return: 0, or -errno with @e. */
-int boot_join_root(struct peer_boot *b, struct peer_boot_error *e);
-int boot_join_rank(struct peer_boot *b, struct peer_boot_error *e);
+int boot_join_root(struct peer_boot *b, struct trib_peer_error *e);
+int boot_join_rank(struct peer_boot *b, struct trib_peer_error *e);
 
 /* loop.c: the thread. */
 void *boot_loop(void *arg);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Tests of userspace/peer/boot.
-PEER_BOOT_SRC := $(wildcard userspace/peer/boot/*.c)
+PEER_BOOT_SRC := $(wildcard userspace/peer/boot/*.c) userspace/peer/error.c
 PEER_BOOT_OBJS := $(PEER_BOOT_SRC:%.c=$(B)/%.o)
 PEER_BOOT_TESTS := $(addprefix $(B)/tests/unit/peer/,boot boot_death boot_hostile)
 

@@ -1,36 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Errors of the bootstrap: codes, texts, and how they travel. */
+/* Errors of the bootstrap: how they travel. */
 #include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "peer/boot/boot_priv.h"
-
-int boot_error(struct peer_boot_error *e, int code, int err, int rank, const char *fmt, ...)
-{
-	va_list ap;
-
-	e->code = code;
-	e->err = err;
-	e->rank = rank;
-	va_start(ap, fmt);
-	vsnprintf(e->text, sizeof(e->text), fmt, ap);
-	va_end(ap);
-	text_one_line(e->text);
-	return err;
-}
 
 int boot_code_errno(int code)
 {
 	switch (code) {
-	case PEER_BOOT_ARGUMENT:
+	case TRIB_PEER_ARGUMENT:
 		return -EINVAL;
-	case PEER_BOOT_DEAD:
-	case PEER_BOOT_GONE:
+	case TRIB_PEER_DEAD:
+	case TRIB_PEER_GONE:
 		return -EHOSTDOWN;
-	case PEER_BOOT_MISSING:
+	case TRIB_PEER_MISSING:
 		return -ETIMEDOUT;
 	default:
 		return -EIO;
@@ -39,11 +22,11 @@ int boot_code_errno(int code)
 
 static bool code_known(uint32_t code)
 {
-	return code == PEER_BOOT_ARGUMENT || code == PEER_BOOT_SYSTEM || code == PEER_BOOT_DEAD ||
-	       code == PEER_BOOT_GONE || code == PEER_BOOT_MISSING;
+	return code == TRIB_PEER_ARGUMENT || code == TRIB_PEER_SYSTEM || code == TRIB_PEER_DEAD ||
+	       code == TRIB_PEER_GONE || code == TRIB_PEER_MISSING;
 }
 
-int boot_fault_parse(const struct boot_msg *m, uint32_t world, struct peer_boot_error *e)
+int boot_fault_parse(const struct boot_msg *m, uint32_t world, struct trib_peer_error *e)
 {
 	struct boot_fault f;
 
@@ -52,7 +35,7 @@ int boot_fault_parse(const struct boot_msg *m, uint32_t world, struct peer_boot_
 	memcpy(&f, m->body, sizeof(f));
 	if (!code_known(f.code) || f.rank < -1 || f.rank >= (int64_t)world)
 		return -EPROTO;
-	boot_error(e, (int)f.code, boot_code_errno((int)f.code), f.rank, "%.*s",
+	peer_error(e, (int)f.code, boot_code_errno((int)f.code), f.rank, "%.*s",
 		   (int)(m->len - sizeof(f)), (const char *)m->body + sizeof(f));
 	return 0;
 }

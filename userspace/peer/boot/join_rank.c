@@ -114,7 +114,7 @@ static int rank_handshake(struct peer_boot *b, struct boot_conn *c, uint64_t end
 
 /* Wait for START. @missing: what rank 0 said last. Return: 0; -errno; 1: final, in @e. */
 static int rank_start(struct peer_boot *b, struct boot_conn *c, uint64_t end,
-		      char missing[BOOT_TEXT_MAX + 1], struct peer_boot_error *e)
+		      char missing[BOOT_TEXT_MAX + 1], struct trib_peer_error *e)
 {
 	struct boot_msg m;
 	size_t len;
@@ -141,19 +141,19 @@ static int rank_start(struct peer_boot *b, struct boot_conn *c, uint64_t end,
 }
 
 /* Say why the meeting failed. */
-static int rank_late(struct peer_boot *b, int last, const char *missing, struct peer_boot_error *e)
+static int rank_late(struct peer_boot *b, int last, const char *missing, struct trib_peer_error *e)
 {
 	if (missing[0])
-		return boot_error(e, PEER_BOOT_MISSING, -ETIMEDOUT, -1,
+		return peer_error(e, TRIB_PEER_MISSING, -ETIMEDOUT, -1,
 				  "ranks did not come in %u ms: %s", b->conf.join_timeout_ms,
 				  missing);
-	return boot_error(e, PEER_BOOT_MISSING, -ETIMEDOUT, 0,
+	return peer_error(e, TRIB_PEER_MISSING, -ETIMEDOUT, 0,
 			  "rank 0 did not answer at %s in %u ms: %s", b->conf.address,
 			  b->conf.join_timeout_ms,
 			  last == -EPROTO ? "somebody else is there" : strerror(-last));
 }
 
-int boot_join_rank(struct peer_boot *b, struct peer_boot_error *e)
+int boot_join_rank(struct peer_boot *b, struct trib_peer_error *e)
 {
 	uint64_t end = clock_ms() + b->conf.join_timeout_ms;
 	char missing[BOOT_TEXT_MAX + 1] = "";
@@ -172,7 +172,7 @@ int boot_join_rank(struct peer_boot *b, struct peer_boot_error *e)
 		if (err == 1)
 			return e->err;
 		if (err == -EACCES)
-			return boot_error(e, PEER_BOOT_ARGUMENT, err, 0,
+			return peer_error(e, TRIB_PEER_ARGUMENT, err, 0,
 					  "rank 0 at %s has another key", b->conf.address);
 		if (err != -ETIMEDOUT)
 			last = err;

@@ -31,7 +31,7 @@ struct join {
 	uint64_t end, news;
 };
 
-static int join_listen(struct join *j, struct peer_boot_error *e)
+static int join_listen(struct join *j, struct trib_peer_error *e)
 {
 	const char *address = j->b->conf.address;
 	union addr_sock sock;
@@ -45,10 +45,10 @@ static int join_listen(struct join *j, struct peer_boot_error *e)
 	len = addr_to_sock(family, &ip, port, &sock);
 	j->listener = socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (j->listener < 0)
-		return boot_error(e, PEER_BOOT_SYSTEM, -errno, -1, "socket: %s", strerror(errno));
+		return peer_error(e, TRIB_PEER_SYSTEM, -errno, -1, "socket: %s", strerror(errno));
 	setsockopt(j->listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
 	if (bind(j->listener, &sock.sa, len) || listen(j->listener, 1024))
-		return boot_error(e, PEER_BOOT_SYSTEM, -errno, -1, "cannot listen at %s: %s",
+		return peer_error(e, TRIB_PEER_SYSTEM, -errno, -1, "cannot listen at %s: %s",
 				  address, strerror(errno));
 	return 0;
 }
@@ -137,7 +137,7 @@ static int pending_proof(struct join *j, struct boot_conn *c, const struct boot_
 	wrong = rank_wrong(j, &c->hello);
 	if (wrong) {
 		snprintf(text, sizeof(text), "rank %u %s", c->hello.rank, wrong);
-		boot_conn_fault(c, BOOT_REFUSE, PEER_BOOT_ARGUMENT, -1, text);
+		boot_conn_fault(c, BOOT_REFUSE, TRIB_PEER_ARGUMENT, -1, text);
 		boot_conn_flush(c);
 		return -EINVAL;
 	}
@@ -230,7 +230,7 @@ static void join_step(struct join *j)
 }
 
 /* The time is over. Tell those who came, too. */
-static int join_missing(struct join *j, struct peer_boot_error *e)
+static int join_missing(struct join *j, struct trib_peer_error *e)
 {
 	struct peer_boot *b = j->b;
 	char ranks[BOOT_TEXT_MAX / 2], strangers[48] = "";
@@ -240,7 +240,7 @@ static int join_missing(struct join *j, struct peer_boot_error *e)
 	n = boot_ranks_text(j->there, b->conf.world, ranks, sizeof(ranks), &first);
 	if (j->strangers)
 		snprintf(strangers, sizeof(strangers), "; %u came with another key", j->strangers);
-	boot_error(e, PEER_BOOT_MISSING, -ETIMEDOUT, (int)first,
+	peer_error(e, TRIB_PEER_MISSING, -ETIMEDOUT, (int)first,
 		   "rank%s %s did not come in %u ms%s", n == 1 ? "" : "s", ranks,
 		   b->conf.join_timeout_ms, strangers);
 	for (i = 0; i < b->nconn; i++) {
@@ -253,7 +253,7 @@ static int join_missing(struct join *j, struct peer_boot_error *e)
 	return e->err;
 }
 
-static int join_all(struct join *j, struct peer_boot_error *e)
+static int join_all(struct join *j, struct trib_peer_error *e)
 {
 	struct peer_boot *b = j->b;
 	uint32_t i;
@@ -273,7 +273,7 @@ static int join_all(struct join *j, struct peer_boot_error *e)
 	return 0;
 }
 
-int boot_join_root(struct peer_boot *b, struct peer_boot_error *e)
+int boot_join_root(struct peer_boot *b, struct trib_peer_error *e)
 {
 	struct join j = {.b = b, .listener = -1, .have = 1};
 	uint32_t i;
@@ -288,7 +288,7 @@ int boot_join_root(struct peer_boot *b, struct peer_boot_error *e)
 		j.there[0] = 1;
 		err = join_all(&j, e);
 	} else {
-		err = boot_error(e, PEER_BOOT_SYSTEM, -ENOMEM, -1, "no memory");
+		err = peer_error(e, TRIB_PEER_SYSTEM, -ENOMEM, -1, "no memory");
 	}
 	for (i = 0; i < BOOT_PENDING_MAX; i++)
 		boot_conn_end(&j.pending[i]);

@@ -24,7 +24,7 @@ void boot_fail(struct peer_boot *b, int code, int rank, const char *text, bool o
 		return;
 	}
 	b->faulted = true;
-	boot_error(&b->fault, code, boot_code_errno(code), rank, "%s", text);
+	peer_error(&b->fault, code, boot_code_errno(code), rank, "%s", text);
 	call = !b->closing && !own && b->conf.died;
 	pthread_cond_broadcast(&b->cond);
 	pthread_mutex_unlock(&b->lock);
@@ -47,7 +47,7 @@ static void loop_lost(struct peer_boot *b, struct boot_conn *c, int err)
 		snprintf(text, sizeof(text), "rank %u has ended", c->rank);
 	else
 		snprintf(text, sizeof(text), "rank %u sent garbage: %s", c->rank, strerror(-err));
-	boot_fail(b, PEER_BOOT_GONE, (int)c->rank, text, false);
+	boot_fail(b, TRIB_PEER_GONE, (int)c->rank, text, false);
 }
 
 /* BYE came. */
@@ -65,7 +65,7 @@ static void loop_bye(struct peer_boot *b, struct boot_conn *c)
 /* Take one message. Return: 0, or -EPROTO and others: garbage. */
 static int loop_take(struct peer_boot *b, struct boot_conn *c, const struct boot_msg *m)
 {
-	struct peer_boot_error e;
+	struct trib_peer_error e;
 
 	switch (m->type) {
 	case BOOT_BEAT:
@@ -119,7 +119,7 @@ static void loop_beat(struct peer_boot *b, uint64_t now)
 			continue;
 		snprintf(text, sizeof(text), "rank %u was silent for %u ms", c->rank,
 			 b->conf.timeout_ms);
-		boot_fail(b, PEER_BOOT_DEAD, (int)c->rank, text, false);
+		boot_fail(b, TRIB_PEER_DEAD, (int)c->rank, text, false);
 	}
 	if (!b->conf.rank)
 		boot_gather_check(b, now);
@@ -129,7 +129,7 @@ static void loop_beat(struct peer_boot *b, uint64_t now)
 static bool loop_wishes(struct peer_boot *b, bool *stop)
 {
 	struct boot_body *swap = NULL;
-	struct peer_boot_error tell;
+	struct trib_peer_error tell;
 	bool told, leave;
 
 	pthread_mutex_lock(&b->lock);

@@ -155,7 +155,7 @@ void boot_swap_start(struct peer_boot *b, struct boot_body *body)
 	else
 		err = boot_gather_add(b, 0, body->data, body->len);
 	if (err)
-		boot_fail(b, PEER_BOOT_SYSTEM, (int)b->conf.rank, strerror(-err), false);
+		boot_fail(b, TRIB_PEER_SYSTEM, (int)b->conf.rank, strerror(-err), false);
 }
 
 void boot_gather_check(struct peer_boot *b, uint64_t now)
@@ -170,7 +170,7 @@ void boot_gather_check(struct peer_boot *b, uint64_t now)
 		if (!b->conns[i].bye || g->there[i + 1])
 			continue;
 		snprintf(text, sizeof(text), "rank %u has left", i + 1);
-		boot_fail(b, PEER_BOOT_GONE, (int)i + 1, text, false);
+		boot_fail(b, TRIB_PEER_GONE, (int)i + 1, text, false);
 		return;
 	}
 	if (now - g->since <= b->conf.join_timeout_ms)
@@ -178,5 +178,5 @@ void boot_gather_check(struct peer_boot *b, uint64_t now)
 	n = boot_ranks_text(g->there, b->conf.world, ranks, sizeof(ranks), &first);
 	snprintf(text, sizeof(text), "rank%s %s did not meet the others in %u ms",
 		 n == 1 ? "" : "s", ranks, b->conf.join_timeout_ms);
-	boot_fail(b, PEER_BOOT_MISSING, (int)first, text, false);
+	boot_fail(b, TRIB_PEER_MISSING, (int)first, text, false);
 }

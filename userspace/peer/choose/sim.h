@@ -116,9 +116,4 @@ double peer_sim_run(struct peer_sim *s);
 double peer_cost_quick(const struct peer_shape *shape, const struct peer_load *load,
 		       const struct peer_costs *costs);
 
-static inline bool peer_op_sends(const struct peer_op *o)
-{
-	return o->kind == PEER_SEND_ADD || o->kind == PEER_SEND_SET;
-}
-
 #endif /* PEER_SIM_H */

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "peer/run/error.h"
+#include "peer/error.h"
 
 #define MAGIC 0x54504852 /* "TPHR"; the other byte order reads another number */
 

@@ -12,7 +12,7 @@
 
 #include "hello.h"
 #include "peer/run/crew.h"
-#include "peer/run/error.h"
+#include "peer/error.h"
 
 #define CHUNK (64 << 10)
 #define CHUNK_MAX (4 << 20)
@@ -22,7 +22,7 @@
 
 /**
  * struct trib_peer - a rank's membership
- * @peers: what all ranks agreed on; the crew's shapes are in it.
+ * @agreed: what all ranks agreed on; the crew's shapes are in it.
  * @boot:  NULL in a world of one.
  * @died:  the bootstrap's word, which may come before there is a crew.
  */
@@ -56,11 +56,6 @@ static void tell(void *arg, int rank, const char *text)
 		peer_boot_tell(p->boot, rank, text);
 }
 
-static int from_boot(struct trib_peer_error *error, const struct peer_boot_error *e)
-{
-	return peer_error(error, e->code, e->err, e->rank, "%s", e->text);
-}
-
 static int meet(struct trib_peer *p, const struct trib_peer_conf *conf,
 		struct trib_peer_error *error)
 {
@@ -75,11 +70,8 @@ static int meet(struct trib_peer *p, const struct trib_peer_conf *conf,
 		.died = on_death,
 		.arg = p,
 	};
-	struct peer_boot_error e = {0};
 
-	if (conf->world == 1)
-		return 0;
-	return peer_boot_open(&p->boot, &bc, &e) ? from_boot(error, &e) : 0;
+	return conf->world == 1 ? 0 : peer_boot_open(&p->boot, &bc, error);
 }
 
 /* Give all ranks @blob, and hand those of all to @use. */
@@ -90,7 +82,6 @@ static int swap(struct trib_peer *p, const void *blob, size_t len,
 {
 	const void **all = calloc(p->world, sizeof(*all));
 	size_t *lens = calloc(p->world, sizeof(*lens));
-	struct peer_boot_error e = {0};
 	int rc = -ENOMEM;
 
 	if (!all || !lens) {
@@ -103,11 +94,9 @@ static int swap(struct trib_peer *p, const void *blob, size_t len,
 		rc = use(p, all, lens, error);
 		goto out;
 	}
-	rc = peer_boot_swap(p->boot, blob, len, all, lens, &e);
-	if (rc) {
-		from_boot(error, &e);
+	rc = peer_boot_swap(p->boot, blob, len, all, lens, error);
+	if (rc)
 		goto out;
-	}
 	rc = use(p, all, lens, error);
 	peer_boot_swap_free(all);
 out:

@@ -2,16 +2,14 @@
 /* See leader.h. */
 #include "leader.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
-#include <ifaddrs.h>
-#include <netinet/in.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
+#include "peer/net/port.h"
 #include "peer/topo/topo.h"
 
 #define PROCS_MAX 1024
@@ -61,36 +59,6 @@ int peer_leader_self(const char *gpu, struct peer_leader_proc *out)
 	return out->gpu < 0 ? -EINVAL : 0;
 }
 
-static bool has_address(const struct ifaddrs *i, const char *nic)
-{
-	char text[INET6_ADDRSTRLEN];
-	const void *a;
-
-	if (!i->ifa_addr)
-		return false;
-	if (i->ifa_addr->sa_family == AF_INET)
-		a = &((const struct sockaddr_in *)i->ifa_addr)->sin_addr;
-	else if (i->ifa_addr->sa_family == AF_INET6)
-		a = &((const struct sockaddr_in6 *)i->ifa_addr)->sin6_addr;
-	else
-		return false;
-	return inet_ntop(i->ifa_addr->sa_family, a, text, sizeof(text)) && !strcmp(text, nic);
-}
-
-/* The device of an address; @nic itself if it is none of this host. */
-static void device_of(const char *nic, char *out, size_t room)
-{
-	struct ifaddrs *all, *i;
-
-	snprintf(out, room, "%s", nic);
-	if (getifaddrs(&all))
-		return;
-	for (i = all; i; i = i->ifa_next)
-		if (has_address(i, nic))
-			snprintf(out, room, "%s", i->ifa_name);
-	freeifaddrs(all);
-}
-
 static unsigned int ask(const struct peer_topo *t, const char *nic,
 			const struct peer_leader_proc *proc, unsigned int n, char *why, size_t room)
 {
@@ -100,7 +68,7 @@ static unsigned int ask(const struct peer_topo *t, const char *nic,
 	unsigned int i;
 	int found;
 
-	device_of(nic, device, sizeof(device));
+	peer_nic_device(nic, device, sizeof(device));
 	found = peer_topo_find_nic(t, device);
 	if (found < 0) {
 		snprintf(why, room, "the first rank leads: %s is no device on a bus", device);

@@ -11,7 +11,7 @@
 
 #include "base/clock.h"
 #include "measure.h"
-#include "peer/run/error.h"
+#include "peer/error.h"
 
 #define BYTES (256 << 10)
 #define TRIES 3

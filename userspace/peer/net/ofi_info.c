@@ -143,6 +143,20 @@ static void ip_device(const struct ifaddrs *all, const struct in6_addr *ip, char
 	}
 }
 
+void peer_nic_device(const char *nic, char *out, size_t room)
+{
+	struct ifaddrs *all;
+	struct in6_addr ip;
+
+	out[0] = '\0';
+	if (addr_parse(nic, &ip) && !getifaddrs(&all)) {
+		ip_device(all, &ip, out, room);
+		freeifaddrs(all);
+	}
+	if (!out[0])
+		snprintf(out, room, "%s", nic);
+}
+
 /* Speed by sysfs, or 0: unknown. */
 static uint64_t device_speed(const char *device)
 {

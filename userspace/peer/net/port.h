@@ -173,6 +173,9 @@ struct peer_nic {
 	uint64_t bits_per_second;
 };
 
+/** peer_nic_device() - the network device of an address; @nic itself if it is none of this host */
+void peer_nic_device(const char *nic, char *out, size_t room);
+
 /**
  * peer_nics_find() - ask fi_getinfo() for NICs, best provider first
  * @provider: only this one, or NULL.

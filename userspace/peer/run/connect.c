@@ -6,13 +6,14 @@
  * A blob is a list of entries, each { lane, nic, 0, 0, length (4 bytes, big-endian),
  * the port's own blob, zeros up to a multiple of 8 bytes }.
  */
+#include <endian.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "crew.h"
-#include "error.h"
+#include "peer/error.h"
 
 #define ENTRY_HEAD 8
 
@@ -160,26 +161,13 @@ int peer_crew_ports(struct peer_crew *c, struct trib_peer_error *error)
 	return 0;
 }
 
-static void put32(uint8_t *p, uint32_t v)
-{
-	p[0] = (uint8_t)(v >> 24);
-	p[1] = (uint8_t)(v >> 16);
-	p[2] = (uint8_t)(v >> 8);
-	p[3] = (uint8_t)v;
-}
-
-static uint32_t get32(const uint8_t *p)
-{
-	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
-}
-
 void *peer_crew_blob(struct peer_crew *c, size_t *len)
 {
 	struct peer_worker *w;
 	uint8_t *buf = NULL, *more;
 	struct peer_port *p;
 	size_t n = 0, got;
-	uint32_t i;
+	uint32_t i, be;
 
 	for (w = c->worker; w < c->worker + c->nworker; w++)
 		for (i = 0; i < w->nuse; i++) {
@@ -194,7 +182,8 @@ void *peer_crew_blob(struct peer_crew *c, size_t *len)
 			memset(buf + n, 0, ENTRY_HEAD);
 			buf[n] = (uint8_t)w->lane;
 			buf[n + 1] = w->nic[i];
-			put32(buf + n + 4, (uint32_t)got);
+			be = htobe32((uint32_t)got);
+			memcpy(buf + n + 4, &be, sizeof(be));
 			memset(buf + n + ENTRY_HEAD + got, 0, padded(got) - got);
 			n += ENTRY_HEAD + padded(got);
 		}
@@ -207,9 +196,11 @@ static const uint8_t *find_entry(const uint8_t *blob, size_t len, unsigned int l
 				 uint32_t *n)
 {
 	size_t at = 0;
+	uint32_t be;
 
 	while (len - at >= ENTRY_HEAD) {
-		*n = get32(blob + at + 4);
+		memcpy(&be, blob + at + 4, sizeof(be));
+		*n = be32toh(be);
 		if (*n > PEER_BLOB_MAX || padded(*n) > len - at - ENTRY_HEAD)
 			return NULL;
 		if (blob[at] == lane && blob[at + 1] == nic)

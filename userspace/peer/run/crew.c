@@ -9,7 +9,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "error.h"
+#include "peer/error.h"
 
 static void ring(int fd)
 {

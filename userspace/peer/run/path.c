@@ -11,18 +11,13 @@
 
 #include "plan.h"
 
-static bool is_send(const struct peer_op *o)
-{
-	return o->kind == PEER_SEND_ADD || o->kind == PEER_SEND_SET;
-}
-
 /* Whether @o has to wait for the earlier @e where their ranges overlap. */
 static bool waits_for(const struct peer_op *o, const struct peer_op *e)
 {
 	switch (o->kind) {
 	case PEER_SEND_ADD:
 	case PEER_SEND_SET:
-		return !is_send(e);
+		return !peer_op_sends(e);
 	case PEER_ADD:
 		return true; /* ADDs in their order; SENDs leave with the old values */
 	default:
@@ -184,7 +179,7 @@ static int chain(struct peer_path *p, const struct peer_edge *edge, uint32_t ned
 		rc = find_link(&lane->op[i], edge, nedge, &n->link);
 		if (rc)
 			return rc;
-		head = is_send(&lane->op[i]) ? &p->send[n->link] : &p->recv[n->link];
+		head = peer_op_sends(&lane->op[i]) ? &p->send[n->link] : &p->recv[n->link];
 		n->next = *head;
 		*head = i;
 	}

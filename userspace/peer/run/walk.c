@@ -78,7 +78,7 @@ static bool may(const struct peer_walk *w, uint32_t op, uint64_t x, uint64_t n)
 	/* An ADD changes what an earlier SEND of the range may still be reading. */
 	for (i = 0; op_of(w, op)->kind == PEER_ADD && i < node->ndep; i++) {
 		e = op_of(w, w->path->dep[node->dep + i]);
-		if (e->kind != PEER_SEND_ADD && e->kind != PEER_SEND_SET)
+		if (!peer_op_sends(e))
 			continue;
 		for (u = 0; u < w->nuse; u++)
 			if (w->use[u].port->ops->unsent(w->use[u].port))

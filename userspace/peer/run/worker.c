@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "crew.h"
-#include "error.h"
+#include "peer/error.h"
 
 /* Waits of a port that has no descriptor, and of the verdict after a fault. */
 #define POLL_US 50

@@ -175,6 +175,12 @@ struct peer_op {
 	uint64_t len;
 };
 
+/** peer_op_sends() - whether the rank that has it sends */
+static inline bool peer_op_sends(const struct peer_op *o)
+{
+	return o->kind == PEER_SEND_ADD || o->kind == PEER_SEND_SET;
+}
+
 /** struct peer_piece - elements @at to @at + @len - 1 of the vector */
 struct peer_piece {
 	uint64_t at;

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
+/* See error.h. */
 #include "error.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+
+#include "base/text.h"
 
 int peer_error(struct trib_peer_error *error, int code, int err, int rank, const char *fmt, ...)
 {
@@ -14,5 +17,6 @@ int peer_error(struct trib_peer_error *error, int code, int err, int rank, const
 	va_start(ap, fmt);
 	vsnprintf(error->text, sizeof(error->text), fmt, ap);
 	va_end(ap);
+	text_one_line(error->text);
 	return err;
 }
