@@ -276,6 +276,54 @@ static void edges__wrong_shapes_have_none(void)
 	free(edge);
 }
 
+/* --- order */
+
+/* The operation of a lane that sends, or receives, first in a step after @after. */
+static const struct peer_op *first_of(const struct peer_lane *l, int64_t after, bool sends)
+{
+	uint32_t i;
+
+	for (i = 0; i < l->nop; i++)
+		if (l->op[i].step > after && peer_op_sends(&l->op[i]) == sends)
+			return &l->op[i];
+	return NULL;
+}
+
+static bool passes_on_at_once(const struct peer_shape *s)
+{
+	struct peer_what what = {.collective = PEER_ALLREDUCE, .count = 1 << 20};
+	uint32_t rank, lane;
+	struct peer_sched sched;
+	bool good = true;
+
+	for (rank = 0; rank < s->world; rank++) {
+		expect_eq(peer_sched_make(&sched, s, &what, rank), 0);
+		for (lane = 0; lane < sched.nlane; lane++) {
+			const struct peer_op *in = first_of(&sched.lane[lane], -1, false);
+			const struct peer_op *out = first_of(&sched.lane[lane], in->step, true);
+
+			good &= out->at <= in->at && in->at + in->len <= out->at + out->len;
+		}
+		peer_sched_free(&sched);
+	}
+	return good;
+}
+
+static void order__what_comes_first_is_passed_on_first(void)
+{
+	struct peer_shape s = {.alg = PEER_ALG_BCUBE, .world = 4, .nics = 2, .n = 2, .k = 2};
+
+	expect(passes_on_at_once(&s));
+	s.world = 9, s.n = 3;
+	expect(passes_on_at_once(&s));
+	s.world = 8, s.nics = 3, s.n = 2, s.k = 3;
+	expect(passes_on_at_once(&s));
+	s = (struct peer_shape){.alg = PEER_ALG_TORUS, .world = 4, .nics = 2, .rows = 2, .cols = 2};
+	expect(passes_on_at_once(&s));
+	s = (struct peer_shape){.alg = PEER_ALG_HALVING, .world = 8, .nics = 1};
+	expect(passes_on_at_once(&s));
+}
+
 int main(void)
 {
 	run(shape__mistakes_are_named);
@@ -286,5 +334,6 @@ int main(void)
 	run(name__every_algorithm_there_and_back);
 	run(edges__exactly_those_of_all_calls);
 	run(edges__wrong_shapes_have_none);
+	run(order__what_comes_first_is_passed_on_first);
 	return tap_done();
 }

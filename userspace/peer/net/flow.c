@@ -42,33 +42,20 @@ void peer_flow_init(struct peer_flow *f, uint32_t chunk, uint32_t slots)
 
 void peer_flow_sent(struct peer_flow *f, bool staged)
 {
-	uint32_t i = f->sent & MASK;
-	uint64_t bit = 1ULL << (i % 64);
-
-	if (staged) {
-		f->kinds[i / 64] |= bit;
-		f->staged++;
-		f->in_slots++;
-	} else {
-		f->kinds[i / 64] &= ~bit;
-	}
+	f->staged += staged;
 	f->sent++;
 }
 
 int peer_flow_credit(struct peer_flow *f, uint16_t number)
 {
 	uint32_t ahead = (uint16_t)(number - f->acked);
-	uint32_t i;
 
 	/* An older one may come late. */
 	if ((uint16_t)(f->acked - number) <= 2 * PEER_FLOW_WINDOW)
 		return 0;
 	if (ahead > f->sent - f->acked)
 		return -EPROTO;
-	for (; ahead; ahead--) {
-		i = f->acked++ & MASK;
-		f->in_slots -= f->kinds[i / 64] >> (i % 64) & 1;
-	}
+	f->acked += ahead;
 	return 0;
 }
 
@@ -77,7 +64,7 @@ static struct peer_flow_in *flow_in(struct peer_flow *f, uint16_t number)
 {
 	uint16_t ahead = number - (uint16_t)f->taken;
 
-	return ahead < PEER_FLOW_WINDOW ? &f->in[(f->taken + ahead) & MASK] : NULL;
+	return ahead < f->slots ? &f->in[(f->taken + ahead) & MASK] : NULL;
 }
 
 int peer_flow_arrived(struct peer_flow *f, uint16_t number, bool staged, uint32_t len)

@@ -27,8 +27,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Chunks of a link under way, in slots or not. A power of two. */
-#define PEER_FLOW_WINDOW 128
+/* Slots of a link, at most. A power of two. */
+#define PEER_FLOW_WINDOW 64
 #define PEER_FLOW_LINKS 4096
 
 /**
@@ -63,13 +63,14 @@ int peer_flow_unpack(uint64_t data, struct peer_flow_word *w);
 
 /**
  * struct peer_flow - one link, both ways; owned by its port
- * @chunk, @slots: as in struct peer_port_conf.
+ * @chunk, @slots: as in struct peer_port_conf. No more than @slots chunks are under way,
+ *          those to their place, too: with more of them queued in a network, what is
+ *          sent last, and credits, would arrive late.
  * @sent:   chunks issued. @acked: those of them that the peer gave back.
- * @staged: chunks issued to slots; @in_slots: of these, not given back.
- * @kinds:  bit of each chunk under way: it is in a slot.
+ * @staged: chunks issued to slots.
  * @in:     chunks that come, by number.
  * @taken:  chunks given back; @slot: of these, from slots.
- * @told:   value of @taken that the peer knows; @slot_told: of @slot.
+ * @told:   value of @taken that the peer knows.
  */
 struct peer_flow {
 	uint32_t chunk;
@@ -77,8 +78,6 @@ struct peer_flow {
 	uint32_t sent;
 	uint32_t acked;
 	uint32_t staged;
-	uint32_t in_slots;
-	uint64_t kinds[PEER_FLOW_WINDOW / 64];
 	struct peer_flow_in {
 		uint32_t len;
 		uint8_t state;
@@ -86,15 +85,14 @@ struct peer_flow {
 	uint32_t taken;
 	uint32_t slot;
 	uint32_t told;
-	uint32_t slot_told;
 };
 
 void peer_flow_init(struct peer_flow *f, uint32_t chunk, uint32_t slots);
 
-/* Whether a credit is there for one more chunk, @staged or in place. */
-static inline bool peer_flow_may_send(const struct peer_flow *f, bool staged)
+/* Whether a credit is there for one more chunk. */
+static inline bool peer_flow_may_send(const struct peer_flow *f)
 {
-	return f->sent - f->acked < PEER_FLOW_WINDOW && (!staged || f->in_slots < f->slots);
+	return f->sent - f->acked < f->slots;
 }
 
 /* Slot of the peer for the next staged chunk. */
@@ -130,21 +128,18 @@ bool peer_flow_next(const struct peer_flow *f, int *slot, uint32_t *len);
 void peer_flow_done(struct peer_flow *f);
 
 /*
- * Whether the peer should hear of credits now: every quarter of the slots or of the
- * window, which leaves it enough to go on with meanwhile.
+ * Whether the peer should hear of credits now: every quarter of the slots, which leaves it
+ * enough to go on with meanwhile.
  */
 static inline bool peer_flow_owes(const struct peer_flow *f)
 {
-	uint32_t quarter = f->slots >= 8 ? f->slots / 4 : 1;
-
-	return f->slot - f->slot_told >= quarter || f->taken - f->told >= PEER_FLOW_WINDOW / 4;
+	return f->taken - f->told >= (f->slots >= 8 ? f->slots / 4 : 1);
 }
 
 /* The peer was told @taken. */
 static inline void peer_flow_tell(struct peer_flow *f)
 {
 	f->told = f->taken;
-	f->slot_told = f->slot;
 }
 
 #endif /* PEER_FLOW_H */

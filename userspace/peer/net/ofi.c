@@ -53,7 +53,7 @@ static int ofi_send(struct peer_port *p, uint32_t link, struct peer_mem *m, cons
 
 	if (len > o->chunk)
 		return -EINVAL;
-	if (o->fault.err || !l->known || !peer_flow_may_send(&l->flow, true))
+	if (o->fault.err || !l->known || !peer_flow_may_send(&l->flow))
 		return -EAGAIN;
 	err = issue(o, link, m, src, len, true, l->slots + peer_flow_slot(&l->flow) * o->chunk,
 		    l->key);
@@ -69,7 +69,7 @@ static int ofi_write(struct peer_port *p, uint32_t link, struct peer_mem *m, con
 
 	if (len > o->chunk)
 		return -EINVAL;
-	if (o->fault.err || !l->known || !l->heard || !peer_flow_may_send(&l->flow, false))
+	if (o->fault.err || !l->known || !l->heard || !peer_flow_may_send(&l->flow))
 		return -EAGAIN;
 	if (off > l->target.len || len > l->target.len - off) {
 		peer_fault_set(&o->fault, EPROTO, (int)l->rank,

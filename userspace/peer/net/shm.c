@@ -199,7 +199,7 @@ static bool shm_ready(struct peer_port *p, uint32_t link, uint32_t nth)
 /* Fill the next slot and publish it. Return: 0 or -EAGAIN. */
 static int stage(struct shm_port *s, struct shm_link *l, const void *src, const struct shm_desc *d)
 {
-	if (!peer_flow_may_send(&l->flow, true))
+	if (!peer_flow_may_send(&l->flow))
 		return -EAGAIN;
 	memcpy(l->slots_out + peer_flow_slot(&l->flow) * s->chunk, src, d->len);
 	l->mine->desc[l->flow.sent % PEER_FLOW_WINDOW] = *d;

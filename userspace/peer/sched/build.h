@@ -143,6 +143,7 @@ uint32_t peer_cast_member(const struct peer_cast *c, uint32_t leader, uint32_t i
 void peer_build_op(struct peer_build *b, enum peer_kind kind, uint8_t nic, uint32_t peer,
 		   struct peer_span span);
 struct peer_span peer_build_whole(const struct peer_build *b);
+bool peer_spreads(const struct peer_build *b);
 struct peer_span peer_span_split(struct peer_span whole, uint32_t n, uint32_t i);
 
 /* ranges.c */
@@ -154,17 +155,25 @@ bool peer_has_parts(const struct peer_what *what);
 uint32_t peer_order_segments(const struct peer_build *b);
 struct peer_span peer_order_up(const struct peer_build *b, uint32_t i);
 struct peer_span peer_order_down(const struct peer_build *b, uint32_t i);
+void peer_order_pass(struct peer_build *b, const struct peer_line *l, enum peer_kind kind,
+		     uint32_t peer, uint32_t digit, bool up);
+
+/* line.c */
+uint32_t peer_dim_digit(const struct peer_dim *d, uint32_t core);
+uint32_t peer_dim_subrange(const struct peer_dim *d, uint32_t digit);
+bool peer_at_root(const struct peer_grid *g, uint32_t core, uint32_t root, uint32_t dim);
+struct peer_line peer_line_of(const struct peer_build *b, uint32_t dim, uint32_t root);
+uint32_t peer_line_rank(const struct peer_build *b, const struct peer_line *l, uint32_t digit);
+uint32_t peer_line_first(const struct peer_line *l, uint32_t digit);
+struct peer_span peer_line_span(const struct peer_build *b, const struct peer_line *l,
+				uint32_t digit);
 
 /* grid.c */
 void peer_grid_reduce(struct peer_build *b);
 void peer_grid_gather(struct peer_build *b, uint32_t root);
 void peer_grid_scatter(struct peer_build *b, uint32_t root);
 void peer_grid_spread(struct peer_build *b, uint32_t root);
-bool peer_spreads(const struct peer_build *b);
 uint32_t peer_grid_position(const struct peer_grid *g, uint32_t core, uint32_t blocks);
-uint32_t peer_line_rank(const struct peer_build *b, const struct peer_line *l, uint32_t digit);
-struct peer_span peer_line_span(const struct peer_build *b, const struct peer_line *l,
-				uint32_t digit);
 
 /* direct.c, ring.c: a line's exchange. Steps go on by the caller. */
 void peer_direct_reduce(struct peer_build *b, const struct peer_line *l);

@@ -25,10 +25,8 @@ void peer_direct_reduce(struct peer_build *b, const struct peer_line *l)
 	for (d = 1; d < n; d++) {
 		uint32_t to = (l->me + d) % n, from = (l->me + n - d) % n;
 
-		peer_build_op(b, PEER_SEND_ADD, l->dim->nic, peer_line_rank(b, l, to),
-			      peer_line_span(b, l, to));
-		peer_build_op(b, PEER_ADD, l->dim->nic, peer_line_rank(b, l, from),
-			      peer_line_span(b, l, l->me));
+		peer_order_pass(b, l, PEER_SEND_ADD, to, to, true);
+		peer_order_pass(b, l, PEER_ADD, from, l->me, true);
 	}
 }
 
@@ -41,11 +39,9 @@ void peer_direct_gather(struct peer_build *b, const struct peer_line *l)
 		uint32_t to = (l->me + d) % n, from = (l->me + n - d) % n;
 
 		if (to != l->full)
-			peer_build_op(b, PEER_SEND_SET, l->dim->nic, peer_line_rank(b, l, to),
-				      peer_line_span(b, l, l->me));
+			peer_order_pass(b, l, PEER_SEND_SET, to, l->me, false);
 		if (l->me != l->full)
-			peer_build_op(b, PEER_SET, l->dim->nic, peer_line_rank(b, l, from),
-				      peer_line_span(b, l, from));
+			peer_order_pass(b, l, PEER_SET, from, from, false);
 	}
 }
 

@@ -6,16 +6,6 @@
  */
 #include "peer/sched/build.h"
 
-static uint32_t digit(const struct peer_dim *d, uint32_t core)
-{
-	return core / d->stride % d->n;
-}
-
-static uint32_t subrange(const struct peer_dim *d, uint32_t dig)
-{
-	return (dig + d->shift) % d->n;
-}
-
 /** peer_grid_position() - position of a rank of the core */
 uint32_t peer_grid_position(const struct peer_grid *g, uint32_t core, uint32_t blocks)
 {
@@ -23,58 +13,9 @@ uint32_t peer_grid_position(const struct peer_grid *g, uint32_t core, uint32_t b
 
 	for (i = 0; i < g->ndim; i++) {
 		blocks /= g->dim[i].n;
-		at += subrange(&g->dim[i], digit(&g->dim[i], core)) * blocks;
+		at += peer_dim_subrange(&g->dim[i], peer_dim_digit(&g->dim[i], core)) * blocks;
 	}
 	return at;
-}
-
-/* Does a rank have the root's digits in all dimensions from @dim on? */
-static bool at_root(const struct peer_grid *g, uint32_t core, uint32_t root, uint32_t dim)
-{
-	for (; dim < g->ndim; dim++)
-		if (digit(&g->dim[dim], core) != digit(&g->dim[dim], root))
-			return false;
-	return true;
-}
-
-static struct peer_line line_of(const struct peer_build *b, uint32_t dim, uint32_t root)
-{
-	const struct peer_grid *g = &b->grid;
-	const struct peer_dim *d = &g->dim[dim];
-	uint32_t i, blocks = b->cast.core, first = 0, me = digit(d, b->core);
-	struct peer_line l;
-
-	for (i = 0; i < dim; i++) {
-		blocks /= g->dim[i].n;
-		first += subrange(&g->dim[i], digit(&g->dim[i], b->core)) * blocks;
-	}
-	l = (struct peer_line){
-		.dim = d,
-		.me = me,
-		.base = b->core - me * d->stride,
-		.first = first,
-		.each = blocks / d->n,
-		.full = PEER_NOBODY,
-	};
-	if (root != PEER_NOBODY && at_root(g, b->core, root, dim + 1))
-		l.full = digit(d, root);
-	return l;
-}
-
-/** peer_line_rank() - rank with a digit */
-uint32_t peer_line_rank(const struct peer_build *b, const struct peer_line *l, uint32_t dig)
-{
-	uint32_t core = l->base + dig * l->dim->stride;
-
-	return peer_cast_leader_rank(&b->cast, peer_cast_core_leader(&b->cast, core));
-}
-
-/** peer_line_span() - subrange of the rank with a digit */
-struct peer_span peer_line_span(const struct peer_build *b, const struct peer_line *l, uint32_t dig)
-{
-	uint32_t p = l->first + subrange(l->dim, dig) * l->each;
-
-	return (struct peer_span){b->bound[p], b->bound[p + l->each] - b->bound[p]};
 }
 
 /* Steps of a line's reduce-scatter, or allgather. */
@@ -91,7 +32,7 @@ void peer_grid_reduce(struct peer_build *b)
 
 	for (i = 0; i < g->ndim; i++) {
 		if (b->core != PEER_NOBODY) {
-			struct peer_line l = line_of(b, i, PEER_NOBODY);
+			struct peer_line l = peer_line_of(b, i, PEER_NOBODY);
 
 			if (l.dim->ring)
 				peer_ring_reduce(b, &l);
@@ -114,7 +55,7 @@ void peer_grid_gather(struct peer_build *b, uint32_t root)
 
 	for (i = g->ndim; i-- > 0;) {
 		if (b->core != PEER_NOBODY) {
-			struct peer_line l = line_of(b, i, root);
+			struct peer_line l = peer_line_of(b, i, root);
 
 			if (l.dim->ring)
 				peer_ring_gather(b, &l);
@@ -133,8 +74,8 @@ void peer_grid_scatter(struct peer_build *b, uint32_t root)
 	uint32_t i;
 
 	for (i = 0; i < g->ndim; i++) {
-		if (b->core != PEER_NOBODY && at_root(g, b->core, root, i + 1)) {
-			struct peer_line l = line_of(b, i, root);
+		if (b->core != PEER_NOBODY && peer_at_root(g, b->core, root, i + 1)) {
+			struct peer_line l = peer_line_of(b, i, root);
 
 			peer_direct_scatter(b, &l, l.full);
 		}
@@ -149,8 +90,8 @@ void peer_grid_spread(struct peer_build *b, uint32_t root)
 	uint32_t i, start = b->step;
 
 	for (i = 0; i < g->ndim; i++) {
-		if (b->core != PEER_NOBODY && at_root(g, b->core, root, i + 1)) {
-			struct peer_line l = line_of(b, i, root);
+		if (b->core != PEER_NOBODY && peer_at_root(g, b->core, root, i + 1)) {
+			struct peer_line l = peer_line_of(b, i, root);
 
 			if (l.dim->ring)
 				peer_ring_spread(b, &l, l.full);
@@ -160,19 +101,4 @@ void peer_grid_spread(struct peer_build *b, uint32_t root)
 		start += steps(&g->dim[i]);
 		b->step = start;
 	}
-}
-
-/**
- * peer_spreads() - is this a broadcast of whole vectors?
- * Chains and short vectors are: there are fewer steps, and chains are pipelined.
- */
-bool peer_spreads(const struct peer_build *b)
-{
-	const struct peer_shape *s = b->cast.shape;
-
-	if (b->what.collective != PEER_BROADCAST)
-		return false;
-	if (!b->cast.alone && (s->alg == PEER_ALG_RING || s->alg == PEER_ALG_TORUS))
-		return true;
-	return b->what.count < b->cast.core || b->what.count < s->tree_below;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Appends operations to a lane; divides ranges. */
+/* Appends operations to a lane; divides ranges, or leaves them whole. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -52,4 +52,19 @@ struct peer_span peer_span_split(struct peer_span whole, uint32_t n, uint32_t i)
 		.at = whole.at + i * each + (i < more ? i : more),
 		.len = each + (i < more),
 	};
+}
+
+/**
+ * peer_spreads() - is this a broadcast of whole vectors?
+ * Chains and short vectors are: there are fewer steps, and chains are pipelined.
+ */
+bool peer_spreads(const struct peer_build *b)
+{
+	const struct peer_shape *s = b->cast.shape;
+
+	if (b->what.collective != PEER_BROADCAST)
+		return false;
+	if (!b->cast.alone && (s->alg == PEER_ALG_RING || s->alg == PEER_ALG_TORUS))
+		return true;
+	return b->what.count < b->cast.core || b->what.count < s->tree_below;
 }

@@ -29,18 +29,31 @@ static uint32_t hop(const struct peer_line *l, uint32_t from, int64_t d)
 	return (from + (l->dim->back ? -d : d) + n) % n;
 }
 
+/*
+ * Exchange the subrange @sub hops on with the rank @peer hops on. @ends: other dimensions
+ * wait for it, or were before it.
+ */
+static void pass(struct peer_build *b, const struct peer_line *l, enum peer_kind kind, int64_t peer,
+		 int64_t sub, bool ends)
+{
+	uint32_t to = hop(l, l->me, peer), dig = hop(l, l->me, sub);
+	bool up = kind == PEER_SEND_ADD || kind == PEER_ADD;
+
+	if (ends)
+		peer_order_pass(b, l, kind, to, dig, up);
+	else
+		peer_build_op(b, kind, l->dim->nic, peer_line_rank(b, l, to),
+			      peer_line_span(b, l, dig));
+}
+
 /** peer_ring_reduce() - reduce-scatter in n - 1 steps */
 void peer_ring_reduce(struct peer_build *b, const struct peer_line *l)
 {
 	int64_t t, n = l->dim->n;
-	uint32_t next = peer_line_rank(b, l, hop(l, l->me, 1));
-	uint32_t prev = peer_line_rank(b, l, hop(l, l->me, -1));
 
 	for (t = 0; t < n - 1; t++, b->step++) {
-		peer_build_op(b, PEER_SEND_ADD, l->dim->nic, next,
-			      peer_line_span(b, l, hop(l, l->me, -1 - t)));
-		peer_build_op(b, PEER_ADD, l->dim->nic, prev,
-			      peer_line_span(b, l, hop(l, l->me, -2 - t)));
+		pass(b, l, PEER_SEND_ADD, 1, -1 - t, t == n - 2);
+		pass(b, l, PEER_ADD, -1, -2 - t, t == n - 2);
 	}
 }
 
@@ -48,14 +61,10 @@ void peer_ring_reduce(struct peer_build *b, const struct peer_line *l)
 void peer_ring_gather(struct peer_build *b, const struct peer_line *l)
 {
 	int64_t t, n = l->dim->n;
-	uint32_t next = peer_line_rank(b, l, hop(l, l->me, 1));
-	uint32_t prev = peer_line_rank(b, l, hop(l, l->me, -1));
 
 	for (t = 0; t < n - 1; t++, b->step++) {
-		peer_build_op(b, PEER_SEND_SET, l->dim->nic, next,
-			      peer_line_span(b, l, hop(l, l->me, -t)));
-		peer_build_op(b, PEER_SET, l->dim->nic, prev,
-			      peer_line_span(b, l, hop(l, l->me, -1 - t)));
+		pass(b, l, PEER_SEND_SET, 1, -t, !t);
+		pass(b, l, PEER_SET, -1, -1 - t, !t);
 	}
 }
 
