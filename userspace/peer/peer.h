@@ -41,7 +41,7 @@ struct trib_peer;
  *         leads its machine. NULL: CUDA_VISIBLE_DEVICES, if that names one.
  * @exact: sums and averages of f32 have the bits that relays give, for any algorithm;
  *         @nval: values in a chunk of the job's packets; 0: 352.
- * @chunk: bytes that travel together.
+ * @chunk: bytes that travel together; 0: by the network's rate, as measured.
  * @join_timeout_ms, @timeout_ms: as in struct trib_options.
  */
 struct trib_peer_conf {

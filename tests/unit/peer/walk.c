@@ -120,7 +120,7 @@ static bool ranks_open(struct ranks *j, size_t chunk, unsigned int slots, size_t
 			.nshape = 1,
 			.ops = &peer_port_mem,
 			.local = &peer_port_mem,
-			.chunk = chunk,
+			.slot = chunk,
 			.slots = slots,
 			.direct = direct,
 			.exact = direct % 2,

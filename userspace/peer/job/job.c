@@ -14,7 +14,6 @@
 #include "peer/run/crew.h"
 #include "peer/error.h"
 
-#define CHUNK (64 << 10)
 #define CHUNK_MAX (4 << 20)
 #define SLOTS 8
 /* Shorter ranges go through staging slots: an announcement costs more than the copy. */
@@ -33,6 +32,7 @@ struct trib_peer {
 	pthread_mutex_t lock;
 	struct trib_peer_error died;
 	uint32_t rank, world;
+	bool chunk_is_given;
 };
 
 /* The bootstrap's thread: a rank ended. */
@@ -146,7 +146,7 @@ static int make_crew(struct trib_peer *p, const struct trib_peer_conf *conf,
 		.shm_name = a->shm_name,
 		.ops = &peer_port_ofi,
 		.local = &peer_port_shm,
-		.chunk = conf->chunk ? conf->chunk : CHUNK,
+		.slot = conf->chunk ? conf->chunk : PEER_CHUNK_MAX,
 		.slots = SLOTS,
 		.direct = DIRECT,
 		.exact = conf->exact,
@@ -156,9 +156,9 @@ static int make_crew(struct trib_peer *p, const struct trib_peer_conf *conf,
 	unsigned int i;
 	int rc;
 
-	if (cc.chunk > CHUNK_MAX || cc.chunk % 64)
+	if (cc.slot > CHUNK_MAX || cc.slot % 64)
 		return peer_error(error, TRIB_PEER_ARGUMENT, -EINVAL, -1,
-				  "chunk of %zu bytes: want a multiple of 64, at most %d", cc.chunk,
+				  "chunk of %zu bytes: want a multiple of 64, at most %d", cc.slot,
 				  CHUNK_MAX);
 	for (i = 0; i < a->nnic; i++)
 		cc.nic[i] = a->nic[i];
@@ -186,17 +186,19 @@ static int take_rates(struct trib_peer *p, const void **all, const size_t *lens,
 	if (!(r.alpha >= 0 && r.alpha < 10 && r.beta >= 0 && r.beta < 1 && r.gamma >= 0 &&
 	      r.gamma < 1))
 		return peer_error(error, TRIB_PEER_SYSTEM, -EPROTO, 0, "rank 0 sent wrong rates");
-	peer_agreed_rate(&p->agreed, p->crew->conf.chunk, &r);
+	if (!p->chunk_is_given)
+		p->crew->chunk = peer_rates_chunk(&r);
+	peer_agreed_rate(&p->agreed, p->crew->chunk, &r);
 	return 0;
 }
 
-/* "auto" needs to know the network. */
+/* "auto" needs to know the network, and so does the size of chunks. */
 static int measure(struct trib_peer *p, struct trib_peer_error *error)
 {
 	struct peer_rates r;
 	int rc;
 
-	if (p->agreed.nshape < 2 || p->world == 1)
+	if (p->world == 1)
 		return 0;
 	rc = peer_measure(p->crew, &r, error);
 	return rc ? rc : swap(p, &r, sizeof(r), take_rates, error);
@@ -249,6 +251,7 @@ static int peer_open(struct trib_peer **out, const struct trib_peer_conf *conf,
 	pthread_mutex_init(&p->lock, NULL);
 	p->rank = conf->rank;
 	p->world = conf->world;
+	p->chunk_is_given = conf->chunk;
 	rc = peer_agreed_begin(&p->agreed, conf, &hello, &len, error);
 	if (!rc)
 		rc = meet(p, conf, error);

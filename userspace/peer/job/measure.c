@@ -56,7 +56,7 @@ static double units(const struct peer_crew *c, enum peer_collective what, double
 	struct peer_load load = {
 		.what = {.collective = what, .count = what == PEER_BARRIER ? 0 : BYTES / 4},
 		.size = 4,
-		.chunk = c->conf.chunk,
+		.chunk = c->chunk,
 	};
 	unsigned int i;
 
@@ -104,6 +104,16 @@ int peer_measure(struct peer_crew *c, struct peer_rates *out, struct trib_peer_e
 	out->gamma = time_to_add();
 	out->beta = bytes > 0 && t1 > t0 ? (t1 - t0) / bytes : 1e-10;
 	return 0;
+}
+
+size_t peer_rates_chunk(const struct peer_rates *r)
+{
+	double bytes = r->beta > 0 ? PEER_CHUNK_SECONDS / r->beta : PEER_CHUNK_MAX;
+	size_t chunk = PEER_CHUNK_MIN;
+
+	while (chunk < PEER_CHUNK_MAX && 2 * (double)chunk <= bytes)
+		chunk *= 2;
+	return chunk;
 }
 
 void peer_rates_costs(const struct peer_rates *r, struct peer_costs *costs)

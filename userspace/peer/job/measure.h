@@ -19,6 +19,17 @@ struct peer_rates {
  */
 int peer_measure(struct peer_crew *c, struct peer_rates *out, struct trib_peer_error *error);
 
+/*
+ * Chunks, unless the user says their size. Larger ones cost fewer system calls and
+ * wake-ups; smaller ones let the steps of a slow network overlap better.
+ */
+#define PEER_CHUNK_MIN (64 << 10)
+#define PEER_CHUNK_MAX (256 << 10)
+#define PEER_CHUNK_SECONDS 4e-3
+
+/** peer_rates_chunk() - bytes that should travel together; a power of two */
+size_t peer_rates_chunk(const struct peer_rates *r);
+
 /** peer_rates_costs() - what the model needs */
 void peer_rates_costs(const struct peer_rates *r, struct peer_costs *costs);
 

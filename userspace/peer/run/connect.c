@@ -124,7 +124,7 @@ static int open_port(struct peer_crew *c, struct peer_worker *w, uint32_t i,
 		.provider = local ? NULL : c->conf.provider,
 		.peers = w->peers[i],
 		.npeer = w->npeer[i],
-		.chunk = c->conf.chunk,
+		.chunk = c->conf.slot,
 		.slots = c->conf.slots,
 		.name = name,
 	};

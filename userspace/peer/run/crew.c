@@ -316,6 +316,7 @@ int peer_crew_open(struct peer_crew **out, const struct peer_crew_conf *conf,
 	if (!c)
 		return peer_error(error, TRIB_PEER_SYSTEM, -ENOMEM, -1, "out of memory");
 	c->conf = *conf;
+	c->chunk = conf->slot;
 	c->done_fd = -1;
 	pthread_mutex_init(&c->lock, NULL);
 	pthread_cond_init(&c->heard, NULL);

@@ -37,7 +37,7 @@ struct peer_crew;
  * @provider: for &peer_port_conf.provider.
  * @shm_name: for &peer_port_conf.name.
  * @ops, @local: kinds of ports: of NICs, and of PEER_NIC_LOCAL.
- * @chunk, @slots, @direct: see walk.h and port.h.
+ * @slot:  the largest chunk: &peer_port_conf.chunk. @slots, @direct: see walk.h and port.h.
  * @exact: sums and averages of f32 are exact (exact.h), in chunks of @nval values.
  */
 struct peer_crew_conf {
@@ -49,7 +49,7 @@ struct peer_crew_conf {
 	const char *shm_name;
 	const struct peer_port_ops *ops;
 	const struct peer_port_ops *local;
-	size_t chunk;
+	size_t slot;
 	unsigned int slots;
 	size_t direct;
 	bool exact;
@@ -118,6 +118,8 @@ struct peer_worker {
 
 /**
  * struct peer_crew - see above
+ * @chunk: bytes that travel together, at most @conf.slot, which it is at first. The owner
+ *         may change it while no call is under way, on all ranks alike.
  * @edge:  by shape.
  * @head, @tail: tasks that not all workers have passed; @done: those to collect.
  * @verdict: why the crew ended; .err 0: it has not.
@@ -127,6 +129,7 @@ struct peer_worker {
  */
 struct peer_crew {
 	struct peer_crew_conf conf;
+	size_t chunk;
 	struct peer_edge *edge[PEER_SHAPES_MAX];
 	uint32_t nedge[PEER_SHAPES_MAX];
 	struct peer_worker worker[PEER_LANES_MAX];

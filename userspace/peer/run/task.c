@@ -57,7 +57,7 @@ static struct peer_task *make(struct peer_crew *c, const struct peer_what *what,
 		.vec = what->count,
 		.size = 1,
 		.world = c->conf.world,
-		.chunk = c->conf.chunk,
+		.chunk = c->chunk,
 		.direct = c->conf.direct,
 	};
 	t->plan = peer_plan_get(&c->plans, &c->conf.shape[shape], what, c->conf.rank,
