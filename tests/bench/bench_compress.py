@@ -10,7 +10,7 @@ import tempfile
 from figures import Figures
 from nets import TOP, BenchError, Star, Switch, measured
 from pairs import gbps, in_turns, progress, ratios
-from torch_venv import install
+from rivals.pypi import TORCH
 
 WORKERS = 4
 RATE = ("--rate", "200m")
@@ -90,14 +90,15 @@ def to_accuracy(figures, star, switch, python, pairs):
 def measure(pairs, transport):
     figures = Figures("compress")
     pairs = min(pairs, 3)  # a wire of fixed rate varies little
-    python, why = install()
+    why = TORCH.install()
+    python = TORCH.path("bin", "python")
     with Star(WORKERS, "--transport", transport, *RATE) as star, \
          Switch(WORKERS, *RATE) as switch:
         switch.limit = 400
         against_ring(figures, star, switch, pairs)
-        if python:
+        if not why:
             to_accuracy(figures, star, switch, python, pairs)
     progress(end=True)
-    if not python:
+    if why:
         print(f"  time_to_accuracy_ratio: no PyTorch: {why}", file=sys.stderr)
     return figures

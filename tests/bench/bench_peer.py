@@ -3,10 +3,13 @@
 against Gloo on the same wires and against each other."""
 
 import os
+import sys
 
 from figures import Figures
 from nets import BCube, Switch
 from pairs import gbps, in_turns, ratios
+from rivals import mpi
+from rivals.pypi import MPI
 
 LARGE = ("-b", "16M", "-e", "16M", "-w", "1", "-n", "3")
 SMALL = ("-b", "64K", "-e", "64K", "-w", "3", "-n", "20")
@@ -57,6 +60,26 @@ def ring(figures, pairs):
     figures.add("gloo_algbw_ring", theirs, note="Gb/s")
 
 
+def against_mpi(figures, pairs):
+    """The lesser of the ratios at both sizes."""
+    why = MPI.install()
+    if why:
+        print(f"  ratio_vs_mpi: no MPI: {why}", file=sys.stderr)
+        return
+    found = {}
+    for log2, options, count in ((16, SMALL, 100), (24, LARGE, 5)):
+        with Switch(4) as net:
+            way = mpi.best_way(net, 4, log2, count)
+            ours, theirs = in_turns(
+                pairs, lambda o=options: net.perf("-A", "auto", *o)["time_us"],
+                lambda: mpi.allreduce_us(net, 4, log2, count, way))
+        found[log2] = ratios(theirs, ours)
+        figures.add(f"ratio_vs_mpi_{'64k' if log2 == 16 else '16m'}", found[log2],
+                    note=" ".join(f"{k}={v}" for k, v in way.items()) or "MPI's own choice")
+    figures.add("ratio_vs_mpi", [min(p) for p in zip(*found.values())], bar=1.1,
+                note="bare veths, n=4, time of Intel MPI's best allreduce over ours, auto")
+
+
 def torus(figures, rows, cols, bar, pairs):
     with Switch(rows * cols, *SLOW) as net:
         ours, flat = in_turns(pairs,
@@ -74,6 +97,7 @@ def measure(pairs, _transport):
     bcube(figures, 2, 3, 2.6, few)
     bcube_small(figures, few)
     ring(figures, pairs)
+    against_mpi(figures, pairs)
     torus(figures, 2, 4, 1.3, few)
     torus(figures, 8, 8, 3, few)
     return figures
