@@ -32,3 +32,8 @@ build/kernels/gpu/%.cu.o: kernels/gpu/%.cu $(GPU_HEADERS)
 
 build/libtrib-gpu.so: $(GPU_OBJS)
 	$(NVCC) -shared -cudart static -o $@ $^
+
+# The double of a GPU, for tests of what uses one; besides NM_OBJS and NM_SRC.
+GPU_DOUBLE_SOURCES := $(addprefix tests/lib/gpu/,double.c kernels.c memory.c) \
+	$(REDUCE_SRC)
+GPU_DOUBLE_OBJS := $(GPU_DOUBLE_SOURCES:%.c=$(B)/%.o)

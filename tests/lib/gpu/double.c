@@ -454,18 +454,10 @@ const struct trib_gpu_ops *__wrap_trib_gpu_load(const char *path, char *why, siz
 	return NULL;
 }
 
-static int no_export(unsigned char handle[TRIB_GPU_HANDLE], void *p)
+static int identify(unsigned char uuid[TRIB_GPU_UUID])
 {
-	(void)handle;
-	(void)p;
-	return double_error("the double has no IPC");
-}
-
-static int no_open(void **p, const unsigned char handle[TRIB_GPU_HANDLE])
-{
-	(void)p;
-	(void)handle;
-	return double_error("the double has no IPC");
+	memset(uuid, 0xd0 + current, TRIB_GPU_UUID);
+	return double_call_fails() ? -EIO : 0;
 }
 
 const struct trib_gpu_ops gpu_double = {
@@ -497,8 +489,11 @@ const struct trib_gpu_ops gpu_double = {
 	.tell = tell,
 	.device = device_now,
 	.use = use,
-	.export_memory = no_export,
-	.open = no_open,
+	.reduce = double_reduce,
+	.identify = identify,
+	.export_memory = double_export,
+	.open = double_open,
+	.close = double_memory_free,
 	.describe = describe,
 	.error_text = error_text,
 };

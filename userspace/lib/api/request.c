@@ -19,7 +19,12 @@ static int issue(struct trib *t, const struct trib_call *c, bool blocking, struc
 
 	pthread_mutex_lock(&t->lock);
 	t->eng.now = clock_ns();
-	rc = t->way->issue(t, c, out);
+	if (c->memory == TRIB_MEMORY_HOST || t->way->devices)
+		rc = t->way->issue(t, c, out);
+	else
+		rc = trib_fail(
+			t, TRIB_ERR_ARGUMENT, -EINVAL,
+			"values in GPU memory are for peers: attach with TRIB_TRANSPORT=peer, or sum them by trib_compress_iallreduce_buffer()");
 	/* A caller that waits at once becomes the driver, unless there is one. */
 	if (!rc && (!blocking || t->driver == TRIB_DRIVER_USER))
 		trib_drive_wake(t);
@@ -124,6 +129,75 @@ int trib_ibroadcast(struct trib *t, void *buf, size_t count, enum trib_dtype dty
 		    struct trib_req **req)
 {
 	return start_broadcast(t, buf, count, dtype, root, false, req);
+}
+
+/* A call of the two buffers. Return: 0, or -EINVAL, recorded. */
+static int in_memory(struct trib *t, struct trib_call *c, const struct trib_buffer *src,
+		     const struct trib_buffer *dst)
+{
+	c->src = src->data;
+	c->dst = dst->data;
+	c->memory = (uint8_t)dst->memory;
+	c->src_stream = src->stream;
+	c->dst_stream = dst->stream;
+	if (src->memory == dst->memory && dst->memory <= TRIB_MEMORY_CUDA)
+		return 0;
+	pthread_mutex_lock(&t->lock);
+	trib_fail(t, TRIB_ERR_ARGUMENT, -EINVAL,
+		  "src and dst are not both in host memory, or both in CUDA memory");
+	pthread_mutex_unlock(&t->lock);
+	return -EINVAL;
+}
+
+static int start_buffers(struct trib *t, struct trib_call *c, const struct trib_buffer *src,
+			 const struct trib_buffer *dst, struct trib_req **req)
+{
+	int rc = in_memory(t, c, src, dst);
+
+	return rc ? rc : issue(t, c, false, req);
+}
+
+int trib_iallreduce_buffer(struct trib *t, const struct trib_buffer *src,
+			   const struct trib_buffer *dst, size_t count, enum trib_dtype dtype,
+			   enum trib_op op, struct trib_req **req)
+{
+	struct trib_call c = {
+		.collective = TRIB_COLL_ALLREDUCE, .op = op, .dtype = dtype, .count = count};
+
+	return start_buffers(t, &c, src, dst, req);
+}
+
+int trib_ireduce_scatter_buffer(struct trib *t, const struct trib_buffer *src,
+				const struct trib_buffer *dst, size_t count, enum trib_dtype dtype,
+				enum trib_op op, struct trib_req **req)
+{
+	struct trib_call c = {
+		.collective = TRIB_COLL_REDUCE_SCATTER, .op = op, .dtype = dtype, .count = count};
+
+	return start_buffers(t, &c, src, dst, req);
+}
+
+int trib_iallgather_buffer(struct trib *t, const struct trib_buffer *src,
+			   const struct trib_buffer *dst, size_t count, enum trib_dtype dtype,
+			   struct trib_req **req)
+{
+	struct trib_call c = {.collective = TRIB_COLL_ALLGATHER, .dtype = dtype, .count = count};
+
+	if (src->memory == TRIB_MEMORY_HOST && dst->memory == TRIB_MEMORY_HOST)
+		return trib_iallgather(t, src->data, dst->data, count, dtype, req);
+	return start_buffers(t, &c, src, dst, req);
+}
+
+int trib_ibroadcast_buffer(struct trib *t, const struct trib_buffer *buf, size_t count,
+			   enum trib_dtype dtype, int root, struct trib_req **req)
+{
+	struct trib_call c = {.collective = TRIB_COLL_BROADCAST,
+			      .dtype = dtype,
+			      .count = count,
+			      .root = (uint32_t)root};
+	const struct trib_buffer none = {.memory = buf->memory};
+
+	return start_buffers(t, &c, &none, buf, req);
 }
 
 int trib_ibarrier(struct trib *t, struct trib_req **req)

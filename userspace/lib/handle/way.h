@@ -40,6 +40,7 @@ struct trib_req;
 /**
  * struct trib_way - a way to speak the protocol
  * @name:  for trib_transport_name(); NULL: the carrier's name.
+ * @devices: it takes calls of values in GPU memory.
  * @composes: its requests are the engine's, so guests may prepare and hold them.
  *
  * @open:  prepare. t->place is filled in; the engine exists and has joined
@@ -68,6 +69,7 @@ struct trib_req;
 struct trib_way {
 	const char *name;
 	bool composes;
+	bool devices;
 	int (*open)(struct trib *t);
 	int (*pollfds)(struct trib *t, struct pollfd *pfd);
 	size_t (*size)(struct trib *t, const struct trib_call *call);

@@ -62,6 +62,7 @@ static int peers_open(struct trib *t)
 static int peers_join(struct trib *t)
 {
 	const struct trib_attach_rep *rep = &t->place.rep;
+	const char *segment = getenv("TRIB_PEER_GPU_SEGMENT");
 	const char *chunk = getenv("TRIB_PEER_CHUNK"), *exact = getenv("TRIB_REPRODUCIBLE");
 	struct trib_peer_conf conf = {
 		.rank = rep->rank,
@@ -75,6 +76,8 @@ static int peers_join(struct trib *t)
 		.provider = getenv("TRIB_PEER_PROVIDER"),
 		.intra = getenv("TRIB_PEER_INTRA"),
 		.gpu = getenv("TRIB_PEER_GPU"),
+		.gpu_way = getenv("TRIB_PEER_GPU_WAY"),
+		.gpu_segment = segment ? strtoul(segment, NULL, 10) : 0,
 		.exact = exact && !strcmp(exact, "1"),
 		.nval = rep->nval,
 		.chunk = chunk ? strtoul(chunk, NULL, 10) : 0,
@@ -118,6 +121,9 @@ static struct trib_peer_call peers_call(const struct trib_call *call)
 		.dst = call->dst,
 		.count = call->count,
 		.root = call->root,
+		.memory = call->memory,
+		.src_stream = call->src_stream,
+		.dst_stream = call->dst_stream,
 	};
 }
 
@@ -143,6 +149,16 @@ static void die(struct trib *t, int err)
 	else if (err)
 		trib_die_rank(&t->eng, TRIB_ERR_SYSTEM, err, -1, "the exchange failed: %s",
 			      strerror(-err));
+}
+
+/* The engine did not take a call, and goes on. */
+static int refused(struct trib *t)
+{
+	struct trib_peer_error e;
+
+	t->peers->ops->error(t->peers->peer, &e);
+	return trib_fail(t, e.err ? e.code : TRIB_ERR_ARGUMENT, -EINVAL, "%s",
+			 e.err ? e.text : "the call is wrong");
 }
 
 static int peers_issue(struct trib *t, const struct trib_call *call, struct trib_req **out)
@@ -172,6 +188,8 @@ static int peers_issue(struct trib *t, const struct trib_call *call, struct trib
 		trib_req_free(r);
 		if (rc == -ENOMEM)
 			return trib_fail(t, TRIB_ERR_SYSTEM, rc, "out of memory");
+		if (rc == -EINVAL)
+			return refused(t);
 		/* The exchange has ended, and no call of this rank has told so yet. */
 		die(t, rc);
 		return t->eng.dead;
@@ -274,6 +292,7 @@ static void peers_close(struct trib *t)
 
 const struct trib_way trib_by_peer = {
 	.name = "peer",
+	.devices = true,
 	.open = peers_open,
 	.pollfds = peers_pollfds,
 	.join = peers_join,
