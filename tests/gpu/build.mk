@@ -40,7 +40,7 @@ $(B)/tests/gpu/double/libtrib-gpu.so: $(GPU_DOUBLE_OBJS) $(B)/tests/lib/gpu/libr
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS_ALL) -shared -o $@ $^ -lpthread -lm
 
-CHECK_BINS += $(B)/tests/gpu/double/libtrib-gpu.so
+CHECK_BINS += $(B)/tests/gpu/double/libtrib-gpu.so build/tests/gpu/reduce
 
 # With a GPU.
 GPU_TESTS := $(addprefix build/tests/gpu/,vectors reduce bulk ipc)
@@ -57,13 +57,13 @@ build/tests/gpu/collective.o: tests/unit/lib/compress_threads.c
 build/tests/gpu/collective: build/tests/gpu/collective.o $(LIB_UDP_OBJS)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ -ldl -lpthread -lm
 
-build/bench-codec-gpu: build/tests/gpu/bench.o build/kernels/gpu/load.o
+build/bench-codec-gpu: build/tests/gpu/bench.o build/kernels/gpu/load.o $(REDUCE_OBJS)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ -ldl -lm
 
 gpu: $(GPU_PROGRAMS)
 
 .PHONY: gpu-check gpu-bench
-GPU_FABRIC := build/trib build/tribd build/trib-perf
+GPU_FABRIC := build/trib build/tribd build/trib-perf build/libtrib-peer.so.0
 
 gpu-check: gpu $(GPU_FABRIC)
 	tests/gpu/gpu.t
@@ -71,3 +71,4 @@ gpu-check: gpu $(GPU_FABRIC)
 gpu-bench: gpu $(GPU_FABRIC)
 	tests/gpu/bench
 	tests/gpu/bench-collective
+	tests/gpu/bench-peers

@@ -40,8 +40,8 @@ static uint64_t any_bits(unsigned int type)
 	static const struct {
 		unsigned int width, fraction;
 	} forms[TRIB_REDUCE_TYPE__MAX] = {
-		[TRIB_REDUCE_F32] = {32, 23},  [TRIB_REDUCE_I32] = {32, 23},
-		[TRIB_REDUCE_F16] = {16, 10},  [TRIB_REDUCE_BF16] = {16, 7},
+		[TRIB_REDUCE_F32] = {32, 23}, [TRIB_REDUCE_I32] = {32, 23},
+		[TRIB_REDUCE_F16] = {16, 10}, [TRIB_REDUCE_BF16] = {16, 7},
 		[TRIB_REDUCE_F64] = {64, 52},
 	};
 	unsigned int width = forms[type].width, fraction = forms[type].fraction;
@@ -209,7 +209,8 @@ static void reduce__wrong_arguments_are_refused(void)
 	gpu->memory_free(p);
 }
 
-int main(void)
+/* With --find it only looks for a GPU: the exit status is 0, or 4. */
+int main(int argc, char **argv)
 {
 	char text[512];
 
@@ -226,6 +227,8 @@ int main(void)
 		printf("# %s\n", gpu->error_text());
 		tap_skip_all("no GPU");
 	}
+	if (argc > 1 && !strcmp(argv[1], "--find"))
+		return 0;
 	run(reduce__every_type_and_operation_has_the_scalar_level_s_bits);
 	run(reduce__averages_have_the_scalar_level_s_bits);
 	run(reduce__wrong_arguments_are_refused);

@@ -274,6 +274,8 @@ int double_reduce(const struct trib_gpu_sum *sum, void *stream)
 	if (!sum->n || sum->n > TRIB_GPU_REDUCE_MAX || !trib_reduce_scalar(sum->type, sum->op) ||
 	    (sum->world && !trib_average_scalar(sum->type)))
 		return -EINVAL;
+	if (!sum->count)
+		return 0;
 	memcpy(w.areas, sum->in, sum->n * sizeof(w.areas[0]));
 	return launch(&w, run_reduce, stream);
 }

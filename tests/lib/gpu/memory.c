@@ -123,7 +123,7 @@ void *double_memory_new(size_t len)
 	return p;
 }
 
-/* What a handle says; the rest of it is zero. */
+/* A handle, which ends in zeros. */
 struct handle {
 	uint32_t pid;
 	int32_t fd;
@@ -143,8 +143,8 @@ int double_export(unsigned char handle[TRIB_GPU_HANDLE], void *p)
 		return -EIO;
 	if (!m || m->p != p)
 		return double_error("invalid argument: an area that is no one's");
-	h = (struct handle){(uint32_t)getpid(), m->fd, m->device, HANDLE_MAGIC, m->room,
-			    (size_t)(m->p - m->shown)};
+	h = (struct handle){(uint32_t)getpid(), m->fd,	 m->device,
+			    HANDLE_MAGIC,	m->room, (size_t)(m->p - m->shown)};
 	memset(handle, 0, TRIB_GPU_HANDLE);
 	memcpy(handle, &h, sizeof(h));
 	return 0;

@@ -41,9 +41,9 @@ struct kind {
 };
 
 static const struct kind kinds[] = {
-	{TRIB_REDUCE_F32, 0},  {TRIB_REDUCE_F32, 1}, {TRIB_REDUCE_I32, 4}, {TRIB_REDUCE_F16, 0},
-	{TRIB_REDUCE_BF16, 0}, {TRIB_REDUCE_F64, 1}, {TRIB_REDUCE_F64, 3}, {TRIB_REDUCE_BF16, 2},
-	{TRIB_REDUCE_F16, 4},
+	{TRIB_REDUCE_F32, 0}, {TRIB_REDUCE_F32, 1},  {TRIB_REDUCE_I32, 4},
+	{TRIB_REDUCE_F16, 0}, {TRIB_REDUCE_BF16, 0}, {TRIB_REDUCE_F64, 1},
+	{TRIB_REDUCE_F64, 3}, {TRIB_REDUCE_BF16, 2}, {TRIB_REDUCE_F16, 4},
 };
 
 static int input(const struct kind *k, uint32_t rank, uint64_t i)
@@ -269,10 +269,8 @@ static void gpu__values_travel_by_host_memory(void)
 				       .gpu_segment = SEGMENT,
 				       .arg = "pinned host memory",
 				       .work = all_kinds});
-	job_right((struct job){.world = 3,
-			       .gpu_segment = SEGMENT,
-			       .arg = "(intra is none)",
-			       .work = all_kinds});
+	job_right((struct job){
+		.world = 3, .gpu_segment = SEGMENT, .arg = "(intra is none)", .work = all_kinds});
 }
 
 static void gpu__ranks_of_a_machine_read_each_other_s_areas(void)

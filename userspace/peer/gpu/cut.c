@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What a call means for its segments: their sizes, their parts, the way that they go. */
-#include <errno.h>
-
+/* Segments of a call: their sizes, their parts, the shares of the ranks. */
 #include "own.h"
 
 bool gpu_reduces(const struct trib_peer_call *c)
@@ -22,7 +20,7 @@ static uint64_t up(uint64_t n, uint64_t to)
 	return (n + to - 1) / to * to;
 }
 
-/* As many segments as slots, so that stages overlap, unless they are small or do not fit. */
+/* A call has as many segments as there are slots, unless they are too small or too large. */
 uint64_t gpu_each(const struct peer_gpu *g, const struct trib_peer_call *c)
 {
 	uint64_t bytes = trib_reduce_size(c->dtype) * parts_of(g, c);
@@ -50,32 +48,6 @@ uint64_t gpu_sign(const struct gpu_call *k)
 	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		h = (h ^ all[i]) * 0x9e3779b97f4a7c15ULL ^ h >> 29;
 	return h;
-}
-
-static bool is_exact(const struct peer_gpu *g, const struct trib_peer_call *c)
-{
-	return g->conf.crew->conf.exact && gpu_reduces(c) && c->dtype == TRIB_REDUCE_F32 &&
-	       c->op <= PEER_OP_AVG;
-}
-
-void gpu_cut(struct peer_gpu *g, struct gpu_call *k)
-{
-	const struct trib_peer_call *c = &k->c;
-
-	k->way = c->collective == PEER_ALLREDUCE ? g->chosen : g->rest;
-	k->size = trib_reduce_size(c->dtype);
-	k->each = gpu_each(g, c);
-	if (is_exact(g, c) && g->conf.world > 1) {
-		k->way = &gpu_way_host;
-		k->whole = k->drains = true;
-		k->each = c->count;
-	}
-	if (k->way->uncut)
-		k->each = c->count;
-	k->drains |= k->way->drains;
-	k->left = (c->count + k->each - 1) / k->each;
-	g->note.calls++;
-	g->note.sign = g->sign[g->note.calls % PEER_GPU_SIGNS] = gpu_sign(k);
 }
 
 const unsigned char *gpu_source(const struct peer_gpu *g, const struct gpu_call *k)

@@ -3,48 +3,16 @@
 #include "gpu.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "base/text.h"
 #include "own.h"
 
 static const char *const ways_text[GPU_WANTED__MAX] = {
 	[GPU_AUTO] = "auto", [GPU_HOST] = "host", [GPU_IPC] = "ipc", [GPU_NCCL] = "nccl"};
-
-void gpu_ring(struct peer_gpu *g)
-{
-	uint64_t one = 1;
-
-	/* A full counter is readable already. */
-	if (write(g->wake, &one, sizeof(one)) < 0)
-		return;
-}
-
-int gpu_fail(struct peer_gpu *g, int err, const char *fmt, ...)
-{
-	va_list ap;
-
-	pthread_mutex_lock(&g->fail_lock);
-	if (!g->failed) {
-		va_start(ap, fmt);
-		vsnprintf(g->fail_text, sizeof(g->fail_text), fmt, ap);
-		va_end(ap);
-		text_one_line(g->fail_text);
-		g->failed = err;
-	}
-	pthread_mutex_unlock(&g->fail_lock);
-	return err;
-}
-
-int gpu_rc(struct peer_gpu *g, int rc)
-{
-	return rc ? gpu_fail(g, -EIO, "%s", g->ops->error_text()) : 0;
-}
 
 static bool find_way(const char *name, unsigned int *out)
 {
@@ -189,18 +157,6 @@ static int mark_streams(struct peer_gpu *g, struct gpu_call *k)
 	return rc;
 }
 
-void gpu_call_free(struct gpu_call *k)
-{
-	unsigned int i;
-
-	for (i = 0; i < 2; i++)
-		if (k->event[i])
-			k->g->ops->event_free(k->event[i]);
-	if (k->token)
-		peer_task_free(k->token);
-	free(k);
-}
-
 /* Return: 0, or why the thread takes no more calls. */
 static int push(struct peer_gpu *g, struct gpu_call *k)
 {
@@ -285,8 +241,6 @@ void peer_gpu_close(struct peer_gpu *g)
 			g->ops->stream_free(g->stream[i]);
 	if (g->in)
 		g->ops->memory_free(g->in);
-	if (g->out)
-		g->ops->memory_free(g->out);
 	if (g->pinned)
 		g->ops->host_free(g->pinned);
 	if (g->whole)

@@ -163,7 +163,8 @@ static int cut_turn(struct peer_gpu *g)
 	if (!is_empty(g) && (k->way != g->pipe || (k->drains && !k->begun)))
 		return 0;
 	g->pipe = k->way;
-	if (s - g->passed >= PEER_GPU_SLOTS || (k->way->may[GPU_FILL] && !k->way->may[GPU_FILL](g, s)))
+	if (s - g->passed >= PEER_GPU_SLOTS ||
+	    (k->way->may[GPU_FILL] && !k->way->may[GPU_FILL](g, s)))
 		return 0;
 	rc = k->begun ? 0 : follow(g, k);
 	if (rc)

@@ -11,11 +11,12 @@
 #include "own.h"
 
 #define MAGIC 0x54504755 /* "TPGU" */
+#define GPU_PAGE (2 << 20)
 
 /**
  * struct gpu_hello - what a rank tells
  * @wanted, @slot: must be the same on all.
- * @ipc:   its areas are ready: @in, @out; @port, its port for notes.
+ * @ipc:   its areas are ready: @areas; @port, its port for notes.
  * @why:   ... or why they are not.
  */
 struct gpu_hello {
@@ -25,8 +26,7 @@ struct gpu_hello {
 	uint32_t ipc;
 	uint32_t port_len;
 	uint8_t uuid[TRIB_GPU_UUID];
-	uint8_t in[TRIB_GPU_HANDLE];
-	uint8_t out[TRIB_GPU_HANDLE];
+	uint8_t areas[TRIB_GPU_HANDLE];
 	uint8_t port[256];
 	char why[120];
 };
@@ -68,8 +68,7 @@ static void *swap_all(struct peer_gpu *g, const void *blob, size_t len)
 		rc = swap(g, blob, len, all, lens);
 	for (r = 0; !rc && r < world; r++) {
 		if (lens[r] != len)
-			rc = gpu_fail(g, -EPROTO,
-				      "rank %u has another version of libtrib-peer", r);
+			rc = gpu_fail(g, -EPROTO, "rank %u has another version of libtrib-peer", r);
 		else
 			memcpy(out + r * len, all[r], len);
 	}
@@ -160,15 +159,22 @@ static int make_pinned(struct peer_gpu *g)
 				    PEER_GPU_SLOTS * g->slot, g->ops->error_text());
 }
 
-/* Make areas that others can open. Return: 0 or -errno, with h->why. */
+static unsigned char *out_of(const struct peer_gpu *g, unsigned char *in)
+{
+	return in + PEER_GPU_SLOTS * g->slot;
+}
+
+/*
+ * Make areas that others can open. Smaller ones would share a page of the GPU with other
+ * memory. Return: 0 or -errno, with h->why.
+ */
 static int make_areas(struct peer_gpu *g, struct gpu_hello *h)
 {
-	size_t len = PEER_GPU_SLOTS * g->slot;
+	size_t len = 2 * PEER_GPU_SLOTS * g->slot;
 
-	g->in = g->ops->memory_new(len);
-	g->out = g->in ? g->ops->memory_new(len) : NULL;
-	if (g->out && !g->ops->export_memory(h->in, g->in) &&
-	    !g->ops->export_memory(h->out, g->out) && !g->ops->identify(h->uuid))
+	g->in = g->ops->memory_new(len < GPU_PAGE ? GPU_PAGE : len);
+	g->out = g->in ? out_of(g, g->in) : NULL;
+	if (g->in && !g->ops->export_memory(h->areas, g->in) && !g->ops->identify(h->uuid))
 		return 0;
 	snprintf(h->why, sizeof(h->why), "%s", g->ops->error_text());
 	return -EIO;
@@ -178,8 +184,6 @@ static void drop_areas(struct peer_gpu *g)
 {
 	if (g->in)
 		g->ops->memory_free(g->in);
-	if (g->out)
-		g->ops->memory_free(g->out);
 	g->in = g->out = NULL;
 }
 
@@ -233,22 +237,18 @@ static int connect_notes(struct peer_gpu *g, const struct gpu_hello *all)
 static void open_areas(struct peer_gpu *g, const struct gpu_hello *all, struct gpu_result *res)
 {
 	struct gpu_local *l;
-	void *in = NULL, *out = NULL;
+	void *in = NULL;
 	unsigned int i;
 
 	*res = (struct gpu_result){.good = 1};
 	for (i = 0; i < g->nlocal && res->good; i++) {
 		l = &g->local[i];
-		if (i == g->me) {
+		if (i == g->me)
 			l->in = g->in;
-			l->out = g->out;
-			continue;
-		}
-		if (!g->ops->open(&in, all[l->rank].in))
+		else if (!g->ops->open(&in, all[l->rank].areas))
 			l->in = in;
-		if (l->in && !g->ops->open(&out, all[l->rank].out))
-			l->out = out;
-		res->good = l->in && l->out;
+		l->out = l->in ? out_of(g, l->in) : NULL;
+		res->good = l->in != NULL;
 		if (!res->good)
 			snprintf(res->why, sizeof(res->why), "cannot open memory of rank %u: %s",
 				 l->rank, g->ops->error_text());
@@ -262,8 +262,6 @@ void gpu_part(struct peer_gpu *g)
 	for (i = 0; i < g->nlocal; i++) {
 		if (i != g->me && g->local[i].in)
 			g->ops->close(g->local[i].in);
-		if (i != g->me && g->local[i].out)
-			g->ops->close(g->local[i].out);
 		g->local[i].in = g->local[i].out = NULL;
 	}
 }

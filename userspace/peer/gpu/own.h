@@ -107,7 +107,7 @@ struct gpu_note {
 
 /**
  * struct gpu_local - a rank of this machine
- * @in, @out: its areas, as this process sees them.
+ * @in, @out: its areas, as this process sees them: one piece of memory.
  * @note: its newest. @sent: of this rank's own notes.
  */
 struct gpu_local {
@@ -190,7 +190,7 @@ struct peer_gpu {
 	char fail_text[192];
 };
 
-/* gpu.c: make the thread look. Any thread. */
+/* fail.c: make the thread look. Any thread. */
 void gpu_ring(struct peer_gpu *g);
 /* Note why the GPU or something else failed; the first reason stays. Return: @err. */
 int gpu_fail(struct peer_gpu *g, int err, const char *fmt, ...)
@@ -198,15 +198,16 @@ int gpu_fail(struct peer_gpu *g, int err, const char *fmt, ...)
 /* The same for a function of the GPU that returned @rc. Return: 0 or -EIO. */
 int gpu_rc(struct peer_gpu *g, int rc);
 
+/* call.c: choose the way of a call that the thread sees for the first time */
+void gpu_cut(struct peer_gpu *g, struct gpu_call *k);
+void gpu_call_free(struct gpu_call *k);
+
 /* loop.c */
 void *gpu_main(void *gpu);
 
-/* cut.c: what a call means for its segments */
+/* cut.c: segments of a call */
 uint64_t gpu_each(const struct peer_gpu *g, const struct trib_peer_call *c);
-/* Choose the way of a call that the thread sees for the first time. */
-void gpu_cut(struct peer_gpu *g, struct gpu_call *k);
 uint64_t gpu_sign(const struct gpu_call *k);
-void gpu_call_free(struct gpu_call *k);
 /* The rank's own elements of a call: of src, or from their place in dst. */
 const unsigned char *gpu_source(const struct peer_gpu *g, const struct gpu_call *k);
 /* Bytes from one part to the next in a slot in, with 16-byte alignment. */

@@ -99,8 +99,8 @@ static int collect(struct peer_gpu *g, enum gpu_stage stage, const struct gpu_se
 
 	for (i = 0; i < g->nlocal && !rc; i++) {
 		n = gpu_share(g, seg, i, &at);
-		rc = gpu_copy(g, stage, to + at * size,
-			      gpu_slot(g, g->local[i].out, s) + at * size, n * size);
+		rc = gpu_copy(g, stage, to + at * size, gpu_slot(g, g->local[i].out, s) + at * size,
+			      n * size);
 	}
 	return rc;
 }

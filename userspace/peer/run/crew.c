@@ -162,8 +162,8 @@ int peer_crew_issue(struct peer_crew *c, const struct trib_peer_call *call, unsi
 	return issue(c, call, shape, cookie, NULL);
 }
 
-int peer_crew_issue_told(struct peer_crew *c, const struct trib_peer_call *call,
-			 unsigned int shape, peer_told_fn told, void *arg)
+int peer_crew_issue_told(struct peer_crew *c, const struct trib_peer_call *call, unsigned int shape,
+			 peer_told_fn told, void *arg)
 {
 	return issue(c, call, shape, arg, told);
 }

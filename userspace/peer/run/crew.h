@@ -176,8 +176,8 @@ int peer_crew_start(struct peer_crew *c, struct trib_peer_error *error);
 int peer_crew_issue(struct peer_crew *c, const struct trib_peer_call *call, unsigned int shape,
 		    void *cookie);
 /** peer_crew_issue_told() - the same; @told is called when it is done, nobody collects it */
-int peer_crew_issue_told(struct peer_crew *c, const struct trib_peer_call *call,
-			 unsigned int shape, peer_told_fn told, void *arg);
+int peer_crew_issue_told(struct peer_crew *c, const struct trib_peer_call *call, unsigned int shape,
+			 peer_told_fn told, void *arg);
 
 /**
  * peer_crew_token() - a call that the crew does not carry out, but collect() shall return
