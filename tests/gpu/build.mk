@@ -40,6 +40,12 @@ $(B)/tests/gpu/double/libtrib-gpu.so: $(GPU_DOUBLE_OBJS) $(B)/tests/lib/gpu/libr
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS_ALL) -shared -o $@ $^ -lpthread -lm
 
+# NCCL's double takes the GPU's double from the program.
+$(B)/tests/gpu/double/libnccl.so.2: $(B)/tests/lib/gpu/nccl.o
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS_ALL) -shared -o $@ $^ -lpthread
+
+CHECK_BINS += $(B)/tests/gpu/double/libnccl.so.2
 CHECK_BINS += $(B)/tests/gpu/double/libtrib-gpu.so build/tests/gpu/reduce
 
 # With a GPU.

@@ -41,8 +41,8 @@ $(B)/tests/unit/peer/engine: $(B)/tests/unit/peer/engine.o $(PEER_OBJS) $(PEER_G
 
 # With values in the memory of GPUs that are doubles.
 $(B)/tests/unit/peer/gpu: $(B)/tests/unit/peer/gpu.o $(PEER_OBJS) $(GPU_DOUBLE_OBJS) $(NM_OBJS) \
-		$(KERNELS_OBJS) $(BASE_LIBTRIB_OBJ)
-	$(CC) $(LDFLAGS_ALL) -Wl,--wrap=stat -Wl,--wrap=trib_gpu_load -o $@ $(sort $^) $(PEER_LIBS)
+		$(KERNELS_OBJS) $(BASE_LIBTRIB_OBJ) | $(B)/tests/gpu/double/libnccl.so.2
+	$(CC) $(LDFLAGS_ALL) -rdynamic -Wl,--wrap=stat -Wl,--wrap=trib_gpu_load -o $@ $(sort $^) $(PEER_LIBS)
 
 CHECK_TESTS += $(B)/tests/unit/peer/gpu
 
@@ -54,7 +54,15 @@ $(B)/tests/unit/peer/engine_tsan: tests/unit/peer/engine.c $(PEER_TSAN_SOURCES) 
 	$(CC) -std=gnu11 $(WARN) -O1 -g -fsanitize=thread -ffp-contract=off $(CPPFLAGS_ALL) \
 		-o $@ $< $(sort $(PEER_TSAN_SOURCES)) $(PEER_LIBS)
 
+$(B)/tests/unit/peer/gpu_tsan: tests/unit/peer/gpu.c $(PEER_TSAN_SOURCES) $(GPU_DOUBLE_SOURCES) \
+		$(NM_SRC) $(wildcard userspace/peer/*.h userspace/peer/*/*.h tests/lib/gpu/*.h) \
+		| $(B)/tests/gpu/double/libnccl.so.2
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 $(WARN) -O1 -g -fsanitize=thread -ffp-contract=off $(CPPFLAGS_ALL) \
+		-rdynamic -Wl,--wrap=stat -Wl,--wrap=trib_gpu_load -o $@ $< $(sort $(PEER_TSAN_SOURCES) \
+		$(GPU_DOUBLE_SOURCES) $(NM_SRC)) $(PEER_LIBS)
+
 CHECK_TESTS += $(B)/tests/unit/peer/engine
 ifneq ($(SAN),1)
-CHECK_TESTS += $(B)/tests/unit/peer/engine_tsan
+CHECK_TESTS += $(B)/tests/unit/peer/engine_tsan $(B)/tests/unit/peer/gpu_tsan
 endif

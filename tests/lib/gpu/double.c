@@ -411,17 +411,26 @@ unsigned int gpu_double_reset(uint64_t seed)
 
 void gpu_double_fail_call(unsigned int nth)
 {
+	pthread_mutex_lock(&lock);
 	fail_call = nth;
+	pthread_mutex_unlock(&lock);
 }
 
 void gpu_double_fail_work(unsigned int nth)
 {
+	pthread_mutex_lock(&lock);
 	fail_work = nth;
+	pthread_mutex_unlock(&lock);
 }
 
 bool gpu_double_failed(void)
 {
-	return failed;
+	bool yes;
+
+	pthread_mutex_lock(&lock);
+	yes = failed;
+	pthread_mutex_unlock(&lock);
+	return yes;
 }
 
 void gpu_double_absent(bool yes)
@@ -441,13 +450,20 @@ void gpu_double_hold(void *stream, bool hold)
 
 void gpu_double_missing(bool yes)
 {
+	pthread_mutex_lock(&lock);
 	missing = yes;
+	pthread_mutex_unlock(&lock);
 }
 
 const struct trib_gpu_ops *__wrap_trib_gpu_load(const char *path, char *why, size_t why_len);
 const struct trib_gpu_ops *__wrap_trib_gpu_load(const char *path, char *why, size_t why_len)
 {
-	if (!missing)
+	bool is_missing;
+
+	pthread_mutex_lock(&lock);
+	is_missing = missing;
+	pthread_mutex_unlock(&lock);
+	if (!is_missing)
 		return &gpu_double;
 	snprintf(why, why_len, "no compression on the GPU: %s is missing",
 		 path ? path : "libtrib-gpu.so");

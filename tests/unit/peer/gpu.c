@@ -11,7 +11,12 @@
 
 #define CUDA 1
 #define SEGMENT 65536
-#define SECONDS 240
+#ifdef __SANITIZE_THREAD__
+#define SLOWER 7
+#else
+#define SLOWER 1
+#endif
+#define SECONDS (240 * SLOWER)
 
 static const struct trib_gpu_ops *gpu = &gpu_double;
 static _Thread_local unsigned int machine;
@@ -133,12 +138,13 @@ static bool rank_open(struct rank *r, struct job *j, uint32_t rank, struct trib_
 
 static void rank_close(struct rank *r)
 {
+	/* The stream's work needs the memory. */
+	if (r->stream)
+		gpu->stream_free(r->stream);
 	if (r->src)
 		gpu->memory_free(r->src);
 	if (r->dst)
 		gpu->memory_free(r->dst);
-	if (r->stream)
-		gpu->stream_free(r->stream);
 	free(r->from);
 	free(r->back);
 }
@@ -248,11 +254,25 @@ static void job_right(struct job j)
 	bool good;
 
 	gpu_double_reset(j.world);
-	gpu_double_start(3);
+	/* Operations of NCCL occupy threads until all ranks are there. */
+	gpu_double_start(8);
 	good = run_job(&j);
 	gpu_double_stop();
 	expect(good);
 	expect_eq(gpu_double_reset(1), 0); /* nothing is left */
+}
+
+/* A GPU a rank. */
+static void begin_with_gpu(struct job *j, uint32_t rank)
+{
+	(void)j;
+	gpu->use((int)rank);
+}
+
+static void begin_with_gpus_on_two(struct job *j, uint32_t rank)
+{
+	begin_on_two(j, rank);
+	begin_with_gpu(j, rank);
 }
 
 static void gpu__one_rank_needs_nobody(void)
@@ -304,13 +324,277 @@ static void gpu__leaders_carry_the_sums_of_machines(void)
 				       .work = all_kinds});
 }
 
+/* --- NCCL */
+
+static void nccl__a_gpu_a_rank_is_nccl_s(void)
+{
+	for (uint32_t n = 2; n <= 4; n++)
+		job_right((struct job){.world = n,
+				       .intra = "allreduce",
+				       .gpu_segment = SEGMENT,
+				       .begin = begin_with_gpu,
+				       .arg = "by NCCL",
+				       .work = all_kinds});
+}
+
+static void nccl__leaders_carry_the_sums_of_machines(void)
+{
+	job_right((struct job){.world = 4,
+			       .intra = "allreduce",
+			       .gpu_segment = SEGMENT,
+			       .gpu_way = "nccl",
+			       .begin = begin_with_gpus_on_two,
+			       .arg = "ranks of a machine by NCCL",
+			       .work = all_kinds});
+	job_right((struct job){.world = 3,
+			       .intra = "reduce",
+			       .gpu_segment = SEGMENT,
+			       .begin = begin_with_gpus_on_two,
+			       .arg = "ranks of a machine by NCCL",
+			       .work = all_kinds});
+}
+
+static void nccl__ranks_that_cannot_take_another_way(void)
+{
+	struct job j = {.world = 2,
+			.intra = "allreduce",
+			.gpu_segment = SEGMENT,
+			.begin = begin_with_gpu,
+			.arg = "by CUDA IPC",
+			.work = all_kinds};
+
+	setenv("TRIB_NCCL_DOUBLE_FAIL", "init", 1);
+	job_right(j);
+	unsetenv("TRIB_NCCL_DOUBLE_FAIL");
+	j.gpu_way = "ipc";
+	job_right(j);
+}
+
+/* --- what fails */
+
+/**
+ * struct failing - a job in which something fails
+ * @nth: call of the runtime, or piece of work, or 0. @all: all ranks are ready.
+ * @good: by rank: all its calls succeeded.
+ */
+struct failing {
+	unsigned int nth;
+	bool work;
+	pthread_barrier_t all;
+	bool good[WORLD_MAX];
+};
+
+static void some_calls(struct job *j, uint32_t rank, struct trib_peer *p)
+{
+	struct failing *f = (struct failing *)(uintptr_t)j->arg;
+	static const struct kind k = {TRIB_REDUCE_F32, 0};
+	struct rank r;
+	bool good = rank_open(&r, j, rank, p, 4 * COUNT * WORLD_MAX);
+
+	if (pthread_barrier_wait(&f->all) == PTHREAD_BARRIER_SERIAL_THREAD) {
+		if (f->work)
+			gpu_double_fail_work(f->nth);
+		else
+			gpu_double_fail_call(f->nth);
+	}
+	pthread_barrier_wait(&f->all);
+	for (int i = 0; i < 2 && good; i++)
+		good = reduced_right(&r, &k, COUNT) && moved_right(&r, &k, 1000);
+	trib_peer_ops.error(p, &j->error[rank]);
+	if (!good && j->error[rank].err && !j->error[rank].text[0])
+		fail_rank(j, rank, "it failed without a reason");
+	/* Values are right, or a call failed: then all ranks hear of it. */
+	if (!good && !j->error[rank].err && !gpu_double_failed())
+		fail_rank(j, rank, "a value is wrong");
+	f->good[rank] = good;
+	trib_peer_ops.leave(p, good);
+	rank_close(&r);
+}
+
+/* Let each call or piece of work fail in turn, until there is none of that number. */
+static void each_fails(struct job j, bool work, unsigned int stride)
+{
+	struct failing f = {.work = work};
+	unsigned int most = 0;
+	bool failed = true;
+	uint32_t i;
+
+	for (f.nth = 1; failed && !tap_bad; f.nth += stride * SLOWER) {
+		pthread_barrier_init(&f.all, NULL, j.world);
+		gpu_double_reset(f.nth);
+		gpu_double_start(2);
+		j.arg = &f;
+		expect(run_job(&j));
+		failed = gpu_double_failed();
+		gpu_double_stop();
+		pthread_barrier_destroy(&f.all);
+		for (i = 0; i < j.world && !failed; i++)
+			expect(f.good[i]);
+		if (!expect(!gpu_double_reset(1)) || tap_bad)
+			printf("# %s %u fails\n", work ? "work" : "call", f.nth);
+		most = f.nth;
+	}
+	expect(most > 20);
+}
+
+static void fail__any_call_of_the_runtime_ends_all_ranks(void)
+{
+	each_fails((struct job){.world = 2,
+				.intra = "allreduce",
+				.gpu_way = "ipc",
+				.gpu_segment = SEGMENT,
+				.work = some_calls},
+		   false, 3);
+	each_fails((struct job){.world = 3,
+				.intra = "reduce",
+				.gpu_segment = SEGMENT,
+				.begin = begin_on_two,
+				.work = some_calls},
+		   false, 11);
+	each_fails((struct job){.world = 2, .gpu_segment = SEGMENT, .work = some_calls}, false, 5);
+}
+
+static void fail__any_work_of_the_gpu_ends_all_ranks(void)
+{
+	each_fails((struct job){.world = 2,
+				.intra = "allreduce",
+				.gpu_way = "ipc",
+				.gpu_segment = SEGMENT,
+				.work = some_calls},
+		   true, 5);
+	each_fails((struct job){.world = 2, .gpu_segment = SEGMENT, .work = some_calls}, true, 5);
+}
+
+/* --- ranks that end or differ */
+
+static void one_leaves(struct job *j, uint32_t rank, struct trib_peer *p)
+{
+	static const struct kind k = {TRIB_REDUCE_F32, 0};
+	struct rank r;
+	bool good = rank_open(&r, j, rank, p, 4 * COUNT * WORLD_MAX);
+	int i;
+
+	for (i = 0; i < 1000 && good; i++) {
+		if ((int)rank == j->odd && i == (j->arg ? 0 : 3))
+			break;
+		good = reduced_right(&r, &k, COUNT);
+	}
+	trib_peer_ops.error(p, &j->error[rank]);
+	if ((int)rank != j->odd && (good || j->error[rank].rank != j->odd)) {
+		printf("# %s\n", j->error[rank].text);
+		fail_rank(j, rank, "another rank is to blame");
+	}
+	trib_peer_ops.leave(p, false);
+	rank_close(&r);
+}
+
+static void death__a_rank_that_ends_is_named_by_all(void)
+{
+	static const char *const ways[] = {"ipc", "host", "nccl"};
+
+	for (int i = 0; i < 18; i++)
+		job_right((struct job){.world = 3,
+				       .intra = "allreduce",
+				       .gpu_way = ways[i % 3],
+				       .gpu_segment = SEGMENT,
+				       .begin = i % 3 == 2 ? begin_with_gpu : NULL,
+				       .odd = i / 3 % 3,
+				       .arg = i < 9 ? NULL : "before the first call",
+				       .work = one_leaves});
+}
+
+static void lengths_differ(struct job *j, uint32_t rank, struct trib_peer *p)
+{
+	static const struct kind k = {TRIB_REDUCE_F32, 0};
+	struct rank r;
+	bool good = rank_open(&r, j, rank, p, 4 * COUNT * WORLD_MAX) &&
+		    reduced_right(&r, &k, 1000) &&
+		    reduced_right(&r, &k, (int)rank == j->odd ? COUNT - 10000 : COUNT);
+
+	trib_peer_ops.error(p, &j->error[rank]);
+	if (good || !j->error[rank].err)
+		fail_rank(j, rank, "nobody noticed");
+	trib_peer_ops.leave(p, false);
+	rank_close(&r);
+}
+
+static void death__ranks_that_disagree_end(void)
+{
+	job_right((struct job){.world = 3,
+			       .intra = "allreduce",
+			       .gpu_way = "ipc",
+			       .gpu_segment = SEGMENT,
+			       .odd = 1,
+			       .work = lengths_differ});
+	job_right(
+		(struct job){.world = 2, .odd = 1, .gpu_segment = SEGMENT, .work = lengths_differ});
+}
+
+/* Without a library, or without a GPU, this rank says so, and all others hear it. */
+static void no_gpu(struct job *j, uint32_t rank, struct trib_peer *p)
+{
+	struct trib_peer_call c = {.collective = PEER_ALLREDUCE, .count = 1000, .memory = CUDA};
+	struct rank r;
+	int rc;
+
+	rank_open(&r, j, rank, p, 4000);
+	gpu_double_missing(true);
+	c.src = c.dst = r.src;
+	rc = call(p, c);
+	trib_peer_ops.error(p, &j->error[rank]);
+	if (!rc || !strstr(j->error[rank].text, "libtrib-gpu.so is missing")) {
+		printf("# %s\n", j->error[rank].text);
+		fail_rank(j, rank, "it does not say what is missing");
+	}
+	trib_peer_ops.leave(p, false);
+	rank_close(&r);
+}
+
+static void wrong_memory(struct job *j, uint32_t rank, struct trib_peer *p)
+{
+	struct trib_peer_call c = {.collective = PEER_ALLREDUCE, .count = 1000, .memory = CUDA};
+	static float host[1000];
+	struct rank r;
+	bool good = rank_open(&r, j, rank, p, 4 * COUNT * WORLD_MAX);
+
+	c.src = c.dst = host;
+	if (trib_peer_ops.issue(p, &c, &c) != -EINVAL)
+		fail_rank(j, rank, "host memory was taken for a GPU's");
+	c.memory = 7;
+	if (!trib_peer_ops.wrong(p, &c))
+		fail_rank(j, rank, "an unknown memory was taken");
+	if (!good || !reduced_right(&r, &kinds[0], 1000))
+		fail_rank(j, rank, "the next call failed");
+	c.memory = CUDA;
+	c.src = c.dst = r.src + 2;
+	if (!trib_peer_ops.wrong(p, &c))
+		fail_rank(j, rank, "a crooked buffer was taken");
+	trib_peer_ops.leave(p, true);
+	rank_close(&r);
+}
+
+static void fail__what_is_missing_or_wrong_is_named(void)
+{
+	job_right((struct job){.world = 2, .work = no_gpu});
+	job_right((struct job){.world = 2, .work = wrong_memory});
+}
+
 int main(void)
 {
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	alarm(SECONDS);
+	setenv("TRIB_NCCL_LIBRARY", "build/tests/gpu/double/libnccl.so.2", 1);
 	run(gpu__one_rank_needs_nobody);
 	run(gpu__values_travel_by_host_memory);
 	run(gpu__ranks_of_a_machine_read_each_other_s_areas);
 	run(gpu__leaders_carry_the_sums_of_machines);
+	run(nccl__a_gpu_a_rank_is_nccl_s);
+	run(nccl__leaders_carry_the_sums_of_machines);
+	run(nccl__ranks_that_cannot_take_another_way);
+	run(fail__what_is_missing_or_wrong_is_named);
+	run(fail__any_call_of_the_runtime_ends_all_ranks);
+	run(fail__any_work_of_the_gpu_ends_all_ranks);
+	run(death__a_rank_that_ends_is_named_by_all);
+	run(death__ranks_that_disagree_end);
 	return tap_done();
 }

@@ -25,7 +25,7 @@ void gpu_cut(struct peer_gpu *g, struct gpu_call *k)
 	if (k->way->uncut)
 		k->each = c->count;
 	k->drains |= k->way->drains;
-	k->left = (c->count + k->each - 1) / k->each;
+	k->left = k->nseg = (c->count + k->each - 1) / k->each;
 	g->note.calls++;
 	g->note.sign = g->sign[g->note.calls % PEER_GPU_SIGNS] = gpu_sign(k);
 }

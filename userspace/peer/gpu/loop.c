@@ -169,6 +169,8 @@ static int cut_turn(struct peer_gpu *g)
 	rc = k->begun ? 0 : follow(g, k);
 	if (rc)
 		return rc;
+	if (!k->begun)
+		k->base = s;
 	n = k->c.count - k->begun;
 	n = n < k->each ? n : k->each;
 	g->seg[s % PEER_GPU_SLOTS] = (struct gpu_seg){k, k->begun, n};
@@ -280,6 +282,7 @@ static void give_up(struct peer_gpu *g)
 	struct gpu_call *k;
 	unsigned int i;
 
+	gpu_nccl_part(g);
 	for (i = 0; i < GPU_STAGES; i++)
 		if (g->stream[i])
 			g->ops->wait(g->stream[i]);

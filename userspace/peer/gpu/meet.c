@@ -18,6 +18,7 @@
  * @wanted, @slot: must be the same on all.
  * @ipc:   its areas are ready: @areas; @port, its port for notes.
  * @why:   ... or why they are not.
+ * @nccl:  it has NCCL; @nccl_id: made by the machine's leader; @nccl_why: as @why.
  */
 struct gpu_hello {
 	uint32_t magic;
@@ -29,6 +30,9 @@ struct gpu_hello {
 	uint8_t areas[TRIB_GPU_HANDLE];
 	uint8_t port[256];
 	char why[120];
+	uint32_t nccl;
+	uint8_t nccl_id[128];
+	char nccl_why[124];
 };
 
 /** struct gpu_result - whether a rank could open a way */
@@ -201,6 +205,8 @@ static int prepare(struct peer_gpu *g, struct gpu_hello *h)
 		h->port_len = (uint32_t)g->port->ops->blob(g->port, h->port, sizeof(h->port));
 	}
 	h->ipc = !make_areas(g, h);
+	if (g->wanted != GPU_IPC)
+		h->nccl = gpu_nccl_offer(g, h->nccl_id, h->nccl_why, sizeof(h->nccl_why));
 	return 0;
 }
 
@@ -268,17 +274,17 @@ void gpu_part(struct peer_gpu *g)
 
 static int choose(struct peer_gpu *g, const struct gpu_way *way, const char *why)
 {
-	bool ipc = way == &gpu_way_ipc;
+	bool host = way == &gpu_way_host;
 	int rc = 0;
 
-	if (!ipc && g->wanted != GPU_AUTO && g->wanted != GPU_HOST)
+	if (host && g->wanted != GPU_AUTO && g->wanted != GPU_HOST)
 		return gpu_fail(g, -ENODEV, "TRIB_PEER_GPU_WAY asks for more than there is: %s",
 				why);
-	if (!ipc) {
+	if (host) {
 		gpu_part(g);
 		drop_areas(g);
 	}
-	if (!ipc || g->conf.machines > 1)
+	if (host || g->conf.machines > 1)
 		rc = make_pinned(g);
 	pthread_mutex_lock(&g->lock);
 	g->chosen = way;
@@ -296,11 +302,79 @@ static int choose_host(struct peer_gpu *g, const char *because)
 	return choose(g, &gpu_way_host, why);
 }
 
+/* Why the ranks of this machine cannot use NCCL; NULL: they can. */
+static const char *why_no_nccl(const struct peer_gpu *g, const struct gpu_hello *all)
+{
+	const struct gpu_hello *a, *b;
+	unsigned int i, k;
+
+	for (i = 0; i < g->nlocal; i++) {
+		a = &all[g->local[i].rank];
+		if (!a->ipc || !a->nccl)
+			return a->ipc ? a->nccl_why : a->why;
+		for (k = 0; k < i; k++) {
+			b = &all[g->local[k].rank];
+			if (!memcmp(a->uuid, b->uuid, sizeof(a->uuid)))
+				return "no NCCL: ranks share a GPU";
+		}
+	}
+	return NULL;
+}
+
+/* Return: 1: NCCL was chosen, 0: @why says why not, or -errno. */
+static int try_nccl(struct peer_gpu *g, const struct gpu_hello *all, char *why, size_t room)
+{
+	const char *not = why_no_nccl(g, all);
+	struct gpu_result own = {.good = !not };
+	int rc;
+
+	/* All machines can, before any begins: who begins waits for the others. */
+	snprintf(own.why, sizeof(own.why), "%s", not ? not : "");
+	rc = all_could(g, &own, why, room);
+	if (rc <= 0)
+		return rc;
+	own.good = !gpu_nccl_join(g, all[g->local[g->lead].rank].nccl_id, own.why, sizeof(own.why));
+	rc = all_could(g, &own, why, room);
+	if (rc <= 0) {
+		gpu_nccl_part(g);
+		return rc;
+	}
+	if (g->conf.machines == 1)
+		rc = choose(g, &gpu_way_nccl_call, "by NCCL");
+	else
+		rc = choose(g, &gpu_way_nccl,
+			    "ranks of a machine by NCCL, machines by pinned host memory");
+	return rc ? rc : 1;
+}
+
+/* Return: as try_nccl(). */
+static int try_ipc(struct peer_gpu *g, const struct gpu_hello *all, char *why, size_t room)
+{
+	struct gpu_result own;
+	uint32_t r;
+	int rc;
+
+	for (r = 0; r < g->conf.world; r++) {
+		if (all[r].ipc)
+			continue;
+		snprintf(why, room, "no IPC: rank %u: %.120s", r, all[r].why);
+		return 0;
+	}
+	open_areas(g, all, &own);
+	rc = all_could(g, &own, why, room);
+	if (rc <= 0)
+		return rc;
+	rc = choose(g, &gpu_way_ipc,
+		    g->conf.machines > 1
+			    ? "ranks of a machine by CUDA IPC, machines by pinned host memory"
+			    : "by CUDA IPC");
+	return rc ? rc : 1;
+}
+
 static int choose_of(struct peer_gpu *g, const struct gpu_hello *all)
 {
 	const char *apart = why_apart(g);
-	struct gpu_result own;
-	char why[160];
+	char why[160] = "";
 	uint32_t r;
 	int rc = 0;
 
@@ -310,24 +384,13 @@ static int choose_of(struct peer_gpu *g, const struct gpu_hello *all)
 		return choose_host(g, apart);
 	if (!rc)
 		rc = connect_notes(g, all);
-	for (r = 0; r < g->conf.world && !rc; r++) {
-		if (all[r].ipc)
-			continue;
-		snprintf(why, sizeof(why), "no IPC: rank %u: %.120s", r, all[r].why);
-		return choose_host(g, why);
-	}
+	if (!rc && g->wanted != GPU_IPC)
+		rc = try_nccl(g, all, why, sizeof(why));
+	if (!rc && g->wanted != GPU_NCCL)
+		rc = try_ipc(g, all, why, sizeof(why));
 	if (rc)
-		return rc;
-	open_areas(g, all, &own);
-	rc = all_could(g, &own, why, sizeof(why));
-	if (rc < 0)
-		return rc;
-	if (!rc)
-		return choose_host(g, why);
-	return choose(g, &gpu_way_ipc,
-		      g->conf.machines > 1
-			      ? "ranks of a machine by CUDA IPC, machines by pinned host memory"
-			      : "by CUDA IPC");
+		return rc > 0 ? 0 : rc;
+	return choose_host(g, why);
 }
 
 int gpu_meet(struct peer_gpu *g)

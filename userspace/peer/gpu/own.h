@@ -64,6 +64,8 @@ struct gpu_way {
 extern const struct gpu_way gpu_way_alone;
 extern const struct gpu_way gpu_way_host;
 extern const struct gpu_way gpu_way_ipc;
+extern const struct gpu_way gpu_way_nccl;
+extern const struct gpu_way gpu_way_nccl_call; /* on one machine */
 
 /**
  * struct gpu_call - a call in the queue
@@ -72,7 +74,7 @@ extern const struct gpu_way gpu_way_ipc;
  * @drains: it begins when all segments before it have passed.
  * @whole: it is one segment, in &peer_gpu.whole: chunks of exact sums are not cut.
  * @each:  elements of a segment. @left: segments that have not passed.
- * @begun: elements that are in segments.
+ * @begun: elements that are in segments. @base: number of its first segment, of @nseg.
  * @event: after what the caller's streams held.
  * @status, @detail: as in struct trib_peer_done.
  */
@@ -89,6 +91,8 @@ struct gpu_call {
 	size_t size;
 	uint64_t each;
 	uint64_t begun;
+	uint64_t base;
+	uint64_t nseg;
 	uint64_t left;
 	void *event[2];
 	int status;
@@ -123,7 +127,7 @@ struct gpu_told {
 	enum gpu_stage stage;
 };
 
-struct nccl_lib;
+struct nccl_lib; /* nccl.h */
 
 /**
  * struct peer_gpu - see gpu.h
@@ -182,11 +186,11 @@ struct peer_gpu {
 	uint64_t net_issued;
 	_Atomic uint64_t net_back;
 
-	struct nccl_lib *nccl_lib;
+	const struct nccl_lib *nccl_lib;
 	void *nccl;
 
 	pthread_mutex_t fail_lock;
-	int failed;
+	_Atomic int failed;
 	char fail_text[192];
 };
 
@@ -221,6 +225,13 @@ int gpu_meet(struct peer_gpu *g);
 /* Let go of the others' memory. */
 void gpu_part(struct peer_gpu *g);
 
+/* join_nccl.c: this rank's part of the hello, and of a machine's communicator */
+bool gpu_nccl_offer(struct peer_gpu *g, unsigned char id[128], char *why, size_t room);
+/* Return: 0 or -EIO with @why. */
+int gpu_nccl_join(struct peer_gpu *g, const unsigned char id[128], char *why, size_t room);
+/* Leave it; what others wait for in a GPU then ends. */
+void gpu_nccl_part(struct peer_gpu *g);
+
 /* note.c */
 int gpu_notes_open(struct peer_gpu *g);
 /* Take what came, send what is new. Return: events, or -errno: noted, or the crew ended. */
@@ -233,9 +244,8 @@ bool gpu_all_passed(const struct peer_gpu *g, enum gpu_stage stage, uint64_t s);
 /* way_host.c */
 /* Copy in the stage's stream. */
 int gpu_copy(struct peer_gpu *g, enum gpu_stage stage, void *to, const void *from, size_t len);
-/* Let the crew carry out a segment's call in pinned memory. */
-int gpu_net(struct peer_gpu *g, const struct gpu_seg *seg, const struct trib_peer_call *c,
-	    unsigned int shape);
+/* Let the crew exchange a segment among leaders, in pinned memory. */
+int gpu_net_leaders(struct peer_gpu *g, const struct gpu_seg *seg, uint64_t s);
 
 static inline unsigned char *gpu_slot(const struct peer_gpu *g, unsigned char *area, uint64_t s)
 {

@@ -30,8 +30,8 @@ static void on_net(void *arg, int status, int64_t detail)
 	gpu_ring(g);
 }
 
-int gpu_net(struct peer_gpu *g, const struct gpu_seg *seg, const struct trib_peer_call *c,
-	    unsigned int shape)
+static int gpu_net(struct peer_gpu *g, const struct gpu_seg *seg, const struct trib_peer_call *c,
+		   unsigned int shape)
 {
 	int rc = peer_crew_issue_told(g->conf.crew, c, shape, on_net, seg->call);
 
@@ -39,6 +39,16 @@ int gpu_net(struct peer_gpu *g, const struct gpu_seg *seg, const struct trib_pee
 		return gpu_fail(g, rc, "out of memory");
 	g->net_issued += !rc;
 	return rc;
+}
+
+int gpu_net_leaders(struct peer_gpu *g, const struct gpu_seg *seg, uint64_t s)
+{
+	struct trib_peer_call c = seg->call->c;
+
+	c.memory = PEER_MEMORY_HOST;
+	c.src = c.dst = gpu_slot(g, g->pinned, s);
+	c.count = seg->n;
+	return gpu_net(g, seg, &c, seg->call->shape + g->conf.apart);
 }
 
 static unsigned char *pinned(struct peer_gpu *g, const struct gpu_seg *seg, uint64_t s)

@@ -119,14 +119,7 @@ static int down(struct peer_gpu *g, const struct gpu_seg *seg, uint64_t s)
 
 static int net(struct peer_gpu *g, const struct gpu_seg *seg, uint64_t s)
 {
-	struct trib_peer_call c = seg->call->c;
-
-	if (!several(g) || !g->leads)
-		return 1;
-	c.memory = PEER_MEMORY_HOST;
-	c.src = c.dst = gpu_slot(g, g->pinned, s);
-	c.count = seg->n;
-	return gpu_net(g, seg, &c, seg->call->shape + g->conf.apart);
+	return several(g) && g->leads ? gpu_net_leaders(g, seg, s) : 1;
 }
 
 static int up(struct peer_gpu *g, const struct gpu_seg *seg, uint64_t s)
