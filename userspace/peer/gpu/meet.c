@@ -272,6 +272,14 @@ void gpu_part(struct peer_gpu *g)
 	}
 }
 
+/* Values pass the host's memory between machines, and why. */
+static const char *hmem(const struct peer_gpu *g)
+{
+	return peer_nic_hmem(g->conf.provider)
+		       ? "the provider offers FI_HMEM, which is not used yet"
+		       : "the provider has no FI_HMEM for GPU memory";
+}
+
 static int choose(struct peer_gpu *g, const struct gpu_way *way, const char *why)
 {
 	bool host = way == &gpu_way_host;
@@ -289,7 +297,10 @@ static int choose(struct peer_gpu *g, const struct gpu_way *way, const char *why
 	pthread_mutex_lock(&g->lock);
 	g->chosen = way;
 	g->rest = g->conf.machines == 1 ? way : &gpu_way_host;
-	snprintf(g->why, sizeof(g->why), "%s", why);
+	if (host || g->conf.machines > 1)
+		snprintf(g->why, sizeof(g->why), "%.160s; %s", why, hmem(g));
+	else
+		snprintf(g->why, sizeof(g->why), "%s", why);
 	pthread_mutex_unlock(&g->lock);
 	return rc;
 }
