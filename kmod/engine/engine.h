@@ -259,8 +259,6 @@ void trib_leave_end(struct trib_engine *eng);
  * @mask:  the mask words.
  * @held:  nothing is sent before trib_req_release(); until then @src may change.
  *	   Later requests are sent before it, as far as windows reach.
- * @memory: enum trib_memory of libtrib, of @src and @dst; the streams are those of a GPU.
- *	   The engine takes host memory only, 0.
  */
 struct trib_call {
 	unsigned int collective;
@@ -274,9 +272,6 @@ struct trib_call {
 	bool held;
 	const void *mask;
 	uint8_t nm;
-	uint8_t memory;
-	void *src_stream;
-	void *dst_stream;
 };
 
 /**

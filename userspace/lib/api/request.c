@@ -12,24 +12,40 @@ static size_t way_size(struct trib *t, const struct trib_call *c)
 	return trib_call_wrong(&t->eng, c) ? 0 : 4;
 }
 
+/* Lock held. */
+static int issue_where(struct trib *t, const struct trib_call *c, const struct trib_where *where,
+		       struct trib_req **out)
+{
+	if (where->memory == TRIB_MEMORY_HOST)
+		return t->way->issue(t, c, out);
+	if (t->way->issue_where)
+		return t->way->issue_where(t, c, where, out);
+	return trib_fail(
+		t, TRIB_ERR_ARGUMENT, -EINVAL,
+		"values in GPU memory are for peers: attach with TRIB_TRANSPORT=peer, or sum them by trib_compress_iallreduce_buffer()");
+}
+
 /* @blocking: the caller waits for the result at once. */
-static int issue(struct trib *t, const struct trib_call *c, bool blocking, struct trib_req **out)
+static int issue_in(struct trib *t, const struct trib_call *c, const struct trib_where *where,
+		    bool blocking, struct trib_req **out)
 {
 	int rc;
 
 	pthread_mutex_lock(&t->lock);
 	t->eng.now = clock_ns();
-	if (c->memory == TRIB_MEMORY_HOST || t->way->devices)
-		rc = t->way->issue(t, c, out);
-	else
-		rc = trib_fail(
-			t, TRIB_ERR_ARGUMENT, -EINVAL,
-			"values in GPU memory are for peers: attach with TRIB_TRANSPORT=peer, or sum them by trib_compress_iallreduce_buffer()");
+	rc = issue_where(t, c, where, out);
 	/* A caller that waits at once becomes the driver, unless there is one. */
 	if (!rc && (!blocking || t->driver == TRIB_DRIVER_USER))
 		trib_drive_wake(t);
 	pthread_mutex_unlock(&t->lock);
 	return rc;
+}
+
+static int issue(struct trib *t, const struct trib_call *c, bool blocking, struct trib_req **out)
+{
+	const struct trib_where host = {TRIB_MEMORY_HOST};
+
+	return issue_in(t, c, &host, blocking, out);
 }
 
 static int start_sum(struct trib *t, enum trib_collective what, const void *src, void *dst,
@@ -131,30 +147,20 @@ int trib_ibroadcast(struct trib *t, void *buf, size_t count, enum trib_dtype dty
 	return start_broadcast(t, buf, count, dtype, root, false, req);
 }
 
-/* A call of the two buffers. Return: 0, or -EINVAL, recorded. */
-static int in_memory(struct trib *t, struct trib_call *c, const struct trib_buffer *src,
-		     const struct trib_buffer *dst)
+static int start_buffers(struct trib *t, struct trib_call *c, const struct trib_buffer *src,
+			 const struct trib_buffer *dst, struct trib_req **req)
 {
+	const struct trib_where where = {dst->memory, src->stream, dst->stream};
+
 	c->src = src->data;
 	c->dst = dst->data;
-	c->memory = (uint8_t)dst->memory;
-	c->src_stream = src->stream;
-	c->dst_stream = dst->stream;
 	if (src->memory == dst->memory && dst->memory <= TRIB_MEMORY_CUDA)
-		return 0;
+		return issue_in(t, c, &where, false, req);
 	pthread_mutex_lock(&t->lock);
 	trib_fail(t, TRIB_ERR_ARGUMENT, -EINVAL,
 		  "src and dst are not both in host memory, or both in CUDA memory");
 	pthread_mutex_unlock(&t->lock);
 	return -EINVAL;
-}
-
-static int start_buffers(struct trib *t, struct trib_call *c, const struct trib_buffer *src,
-			 const struct trib_buffer *dst, struct trib_req **req)
-{
-	int rc = in_memory(t, c, src, dst);
-
-	return rc ? rc : issue(t, c, false, req);
 }
 
 int trib_iallreduce_buffer(struct trib *t, const struct trib_buffer *src,

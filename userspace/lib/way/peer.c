@@ -121,9 +121,6 @@ static struct trib_peer_call peers_call(const struct trib_call *call)
 		.dst = call->dst,
 		.count = call->count,
 		.root = call->root,
-		.memory = call->memory,
-		.src_stream = call->src_stream,
-		.dst_stream = call->dst_stream,
 	};
 }
 
@@ -161,11 +158,12 @@ static int refused(struct trib *t)
 			 e.err ? e.text : "the call is wrong");
 }
 
-static int peers_issue(struct trib *t, const struct trib_call *call, struct trib_req **out)
+static int peers_issue_where(struct trib *t, const struct trib_call *call,
+			     const struct trib_where *where, struct trib_req **out)
 {
 	struct trib_by_peers *b = t->peers;
 	struct trib_peer_call c = peers_call(call);
-	const char *wrong = b->ops->wrong(b->peer, &c);
+	const char *wrong;
 	struct trib_req *r;
 	int rc;
 
@@ -173,6 +171,10 @@ static int peers_issue(struct trib *t, const struct trib_call *call, struct trib
 		t->eng.error = t->eng.death;
 		return t->eng.dead;
 	}
+	c.memory = where->memory;
+	c.src_stream = where->src_stream;
+	c.dst_stream = where->dst_stream;
+	wrong = b->ops->wrong(b->peer, &c);
 	if (wrong || call->words || call->nm)
 		return trib_fail(t, TRIB_ERR_ARGUMENT, -EINVAL, "%s",
 				 wrong ? wrong : "local masks are not for peers: use shared ones");
@@ -196,6 +198,13 @@ static int peers_issue(struct trib *t, const struct trib_call *call, struct trib
 	}
 	*out = r;
 	return 0;
+}
+
+static int peers_issue(struct trib *t, const struct trib_call *call, struct trib_req **out)
+{
+	const struct trib_where host = {0};
+
+	return peers_issue_where(t, call, &host, out);
 }
 
 static int collect(struct trib *t)
@@ -292,12 +301,12 @@ static void peers_close(struct trib *t)
 
 const struct trib_way trib_by_peer = {
 	.name = "peer",
-	.devices = true,
 	.open = peers_open,
 	.pollfds = peers_pollfds,
 	.join = peers_join,
 	.size = peers_size,
 	.issue = peers_issue,
+	.issue_where = peers_issue_where,
 	.turn = peers_turn,
 	.due = peers_due,
 	.leave = peers_leave,
