@@ -126,5 +126,5 @@ $(B)/%.o: %.cc
 	@mkdir -p $(@D)
 	$(CXX) -std=c++17 $(WARN) $(CFLAGS) $(SANFLAGS) $(CPPFLAGS_ALL) -MMD -MP -c -o $@ $<
 
-# build/kasan* hold kernels, whose .d files are not for make.
--include $(shell find $(B) -path '$(B)/kasan*' -prune -o -name '*.d' -print 2>/dev/null)
+# build/kasan* hold kernels, build/pypi foreign programs: their .d files are not for make.
+-include $(shell find $(B) \( -path '$(B)/kasan*' -o -path '$(B)/pypi' \) -prune -o -name '*.d' -print 2>/dev/null)

@@ -15,7 +15,7 @@ NVCC_FLAGS = -std=c++17 -O3 -fmad=false -ftz=false -prec-div=true -Ikmod -I. \
 	-Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wextra -Werror all-warnings
 
 GPU_SRC := $(wildcard kernels/gpu/*.cu)
-GPU_HEADERS := $(wildcard kernels/gpu/*.h kernels/gpu/*.cuh kernels/nm/*.h) kmod/uapi/trib_wire.h
+GPU_HEADERS := $(wildcard kernels/gpu/*.h kernels/gpu/*.cuh kernels/nm/*.h kernels/reduce/*.h) kmod/uapi/trib_wire.h
 GPU_OBJS := $(GPU_SRC:%.cu=build/%.cu.o)
 
 .PHONY: gpu
@@ -32,3 +32,8 @@ build/kernels/gpu/%.cu.o: kernels/gpu/%.cu $(GPU_HEADERS)
 
 build/libtrib-gpu.so: $(GPU_OBJS)
 	$(NVCC) -shared -cudart static -o $@ $^
+
+# The double of a GPU, for tests of what uses one; besides NM_OBJS and NM_SRC.
+GPU_DOUBLE_SOURCES := $(addprefix tests/lib/gpu/,double.c kernels.c memory.c) \
+	$(REDUCE_SRC)
+GPU_DOUBLE_OBJS := $(GPU_DOUBLE_SOURCES:%.c=$(B)/%.o)

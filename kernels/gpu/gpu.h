@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Compression on the GPU: the contract of kernels/nm/nm.h on device memory, for
- * whole gradients instead of single chunks, with the same bits.
+ * whole gradients instead of single chunks, with the same bits. And reductions of the
+ * values of several GPUs, with the bits of kernels/reduce/reduce.h.
  *
  * The code is in a library of its own, libtrib-gpu.so, which `make gpu` builds
  * where nvcc is. trib_gpu_load() finds it at run time, so nothing else needs CUDA.
@@ -15,13 +16,15 @@
 #define TRIB_GPU_H
 
 #include "kernels/nm/nm.h"
+#include "kernels/reduce/reduce.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-#define TRIB_GPU_ABI 2
+#define TRIB_GPU_ABI 3
 #define TRIB_GPU_HANDLE 64
+#define TRIB_GPU_UUID 16
 
 /**
  * struct trib_gpu_rows - how a gradient is cut into chunks
@@ -34,6 +37,28 @@ struct trib_gpu_rows {
 	size_t values;
 	const int32_t *scales;
 	struct trib_nm_chunk chunk;
+};
+
+/* Areas that one call of &trib_gpu_ops.reduce adds. */
+#define TRIB_GPU_REDUCE_MAX 16
+
+/**
+ * struct trib_gpu_sum - values that are combined
+ * @out:   @count elements; may be one of @in.
+ * @in:    1 to TRIB_GPU_REDUCE_MAX areas of as many elements, @n of them; some may be
+ *         another process's memory, opened by &trib_gpu_ops.open.
+ * @type, @op: enum trib_reduce_type, enum trib_reduce_op.
+ * @world: not 0: SUM, and the last addition becomes an average of so many (up to 2^24),
+ *         as trib_average_fn has it; floats only.
+ */
+struct trib_gpu_sum {
+	void *out;
+	const void *const *in;
+	unsigned int n;
+	size_t count;
+	unsigned int type;
+	unsigned int op;
+	unsigned int world;
 };
 
 /* For &trib_gpu_ops.tell. */
@@ -68,6 +93,9 @@ typedef void (*trib_gpu_told)(void *arg, const char *why);
  * @add_peer: acc[i] += value i of a peer's mask and packed values. They may be
  *          another process's memory, opened by @open.
  * @energy: as trib_nm_energy(), three numbers for each TRIB_NM_ENERGY_ROW values.
+ * @reduce: out = (((in[0] op in[1]) op in[2]) ...), rounded to the type at each step: the
+ *          bits of trib_reduce_scalar(). Areas are aligned to their elements; those
+ *          that are aligned to 16 bytes are fastest.
  *
  * @memory_new, @memory_free, @copy, @stream_new, @stream_free: the runtime's.
  *          @copy works between host and device in any direction; with memory of
@@ -89,6 +117,8 @@ typedef void (*trib_gpu_told)(void *arg, const char *why);
  * @owner:  the GPU whose memory @p is in; -1: memory of none.
  * @export_memory: describe an area of @memory_new for other processes.
  * @open, @close: use the area of another process on the same machine.
+ * @identify: the UUID of the GPU that this thread uses: two processes with the same one
+ *          share a GPU.
  * @describe: write GPU, its architecture and the driver's version as JSON members.
  *          Return: 0, -ENODEV if there is no GPU that can be used.
  */
@@ -141,6 +171,8 @@ struct trib_gpu_ops {
 	int (*device)(int *number);
 	int (*use)(int number);
 	int (*owner)(const void *p);
+	int (*reduce)(const struct trib_gpu_sum *sum, void *stream);
+	int (*identify)(unsigned char uuid[TRIB_GPU_UUID]);
 };
 
 /**

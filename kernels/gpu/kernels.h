@@ -17,6 +17,7 @@
 	EXPAND_NAME kernel<<<(blocks), (threads), (shared), (stream)>>>(__VA_ARGS__)
 #define EXPAND_NAME(...) __VA_ARGS__
 #define SHARED_MEMORY(name) extern __shared__ unsigned char name[]
+#define GRID_CONSTANT __grid_constant__
 #endif
 
 #include <errno.h>
@@ -48,5 +49,6 @@ int gpu_first_bad(uint64_t *index, const struct trib_nm_range *g, void *stream);
 int gpu_add_peer(float *acc, size_t count, struct trib_nm_spec spec, const uint32_t *mask,
 		 const float *packed, void *stream);
 int gpu_energy(double *sums, const struct trib_nm_range *g, const float *old, void *stream);
+int gpu_reduce(const struct trib_gpu_sum *sum, void *stream);
 
 #endif /* TRIB_GPU_KERNELS_H */

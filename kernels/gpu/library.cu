@@ -161,6 +161,20 @@ static int owner(const void *p)
 	return a.type == cudaMemoryTypeDevice || a.type == cudaMemoryTypeManaged ? a.device : -1;
 }
 
+static int identify(unsigned char uuid[TRIB_GPU_UUID])
+{
+	cudaDeviceProp p;
+	int device = 0;
+	int rc = gpu_rc(cudaGetDevice(&device));
+
+	if (!rc)
+		rc = gpu_rc(cudaGetDeviceProperties(&p, device));
+	static_assert(sizeof(p.uuid) == TRIB_GPU_UUID, "UUIDs have 16 bytes");
+	if (!rc)
+		memcpy(uuid, &p.uuid, sizeof(p.uuid));
+	return rc;
+}
+
 static int describe(char *to, size_t len)
 {
 	cudaDeviceProp p;
@@ -213,5 +227,7 @@ extern "C" const struct trib_gpu_ops *trib_gpu_library(uint32_t abi)
 	ops.device = device_now;
 	ops.use = use;
 	ops.owner = owner;
+	ops.reduce = gpu_reduce;
+	ops.identify = identify;
 	return abi == TRIB_GPU_ABI ? &ops : NULL;
 }

@@ -10,6 +10,8 @@
  *	share_of_copy_24_f32	select_pack of 2:4 with residual, in place: x, residual
  *				twice, packed values, mask
  *	share_of_copy_expand	expand of 2:4: mask, packed values, all values
+ *	share_of_copy_reduce	the sum of four areas of f32: four areas, the sum
+ *	share_of_copy_reduce_bf16	the same bytes of bf16
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +23,7 @@
 #define ROUNDS 15
 #define CALLS 10
 #define ROW 1024
+#define AREAS 4
 
 static const struct trib_nm_spec spec = {.group = 4, .kept = 2};
 
@@ -29,6 +32,7 @@ struct bench {
 	void *stream;
 	size_t count;
 	float *x, *residual, *packed, *out;
+	float *more[AREAS - 2];
 	uint32_t *mask, *amax;
 };
 
@@ -58,6 +62,31 @@ static int expand(const struct bench *b)
 			      b->stream);
 }
 
+static int reduce_type(const struct bench *b, enum trib_reduce_type type)
+{
+	const void *in[AREAS] = {b->x, b->residual, b->more[0], b->more[1]};
+	struct trib_gpu_sum s = {
+		.out = b->out,
+		.in = in,
+		.n = AREAS,
+		.type = type,
+		.count = 4 * b->count / trib_reduce_size(type),
+		.op = TRIB_REDUCE_SUM,
+	};
+
+	return b->gpu->reduce(&s, b->stream);
+}
+
+static int reduce(const struct bench *b)
+{
+	return reduce_type(b, TRIB_REDUCE_F32);
+}
+
+static int reduce_bf16(const struct bench *b)
+{
+	return reduce_type(b, TRIB_REDUCE_BF16);
+}
+
 static const struct {
 	const char *name;
 	int (*run)(const struct bench *b);
@@ -66,6 +95,8 @@ static const struct {
 	{"copy", copy, 8},
 	{"24_f32", select_pack, 4 + 8 + 2 + 1 / 8.},
 	{"expand", expand, 4 + 2 + 1 / 8.},
+	{"reduce", reduce, 4 * (AREAS + 1)},
+	{"reduce_bf16", reduce_bf16, 4 * (AREAS + 1)},
 };
 
 #define NWORKS (sizeof(works) / sizeof(works[0]))
@@ -95,7 +126,7 @@ static int prepare(struct bench *b)
 	float *x = malloc(4 * b->count);
 	uint32_t s = 1;
 	size_t i;
-	int rc = -1;
+	int rc = -1, k;
 
 	b->x = b->gpu->memory_new(4 * b->count);
 	b->residual = b->gpu->memory_new(4 * b->count);
@@ -103,7 +134,10 @@ static int prepare(struct bench *b)
 	b->packed = b->gpu->memory_new(2 * b->count);
 	b->mask = b->gpu->memory_new(b->count / 8);
 	b->amax = b->gpu->memory_new(b->count / ROW * 4);
-	if (!x || !b->x || !b->residual || !b->out || !b->packed || !b->mask || !b->amax)
+	for (k = 0; k < AREAS - 2; k++)
+		b->more[k] = b->gpu->memory_new(4 * b->count);
+	if (!x || !b->more[0] || !b->more[1] || !b->x || !b->residual || !b->out || !b->packed ||
+	    !b->mask || !b->amax)
 		goto out;
 	for (i = 0; i < b->count; i++) {
 		s = s * 1664525 + 1013904223;
@@ -112,6 +146,8 @@ static int prepare(struct bench *b)
 	rc = b->gpu->copy(b->x, x, 4 * b->count, b->stream);
 	if (!rc)
 		rc = b->gpu->copy(b->residual, x, 4 * b->count, b->stream);
+	for (k = 0; k < AREAS - 2 && !rc; k++)
+		rc = b->gpu->copy(b->more[k], x, 4 * b->count, b->stream);
 	if (!rc)
 		rc = b->gpu->wait(b->stream);
 out:
@@ -144,7 +180,9 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	printf("{%s, \"mib\": %zu, \"figures\": {\"share_of_copy_24_f32\": %.3f, "
-	       "\"share_of_copy_expand\": %.3f, \"gbytes_copy\": %.0f}}\n",
-	       text, mib, best[1] / best[0], best[2] / best[0], best[0] / 1e9);
+	       "\"share_of_copy_expand\": %.3f, \"share_of_copy_reduce\": %.3f, "
+	       "\"share_of_copy_reduce_bf16\": %.3f, \"gbytes_copy\": %.0f}}\n",
+	       text, mib, best[1] / best[0], best[2] / best[0], best[3] / best[0],
+	       best[4] / best[0], best[0] / 1e9);
 	return 0;
 }

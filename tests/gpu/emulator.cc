@@ -279,6 +279,12 @@ static int owner(const void *)
 	return 0;
 }
 
+static int identify(unsigned char uuid[TRIB_GPU_UUID])
+{
+	memset(uuid, 0xe, TRIB_GPU_UUID);
+	return 0;
+}
+
 extern "C" const struct trib_gpu_ops *trib_gpu_library(uint32_t abi)
 {
 	static const struct trib_gpu_ops ops = {
@@ -299,7 +305,8 @@ extern "C" const struct trib_gpu_ops *trib_gpu_library(uint32_t abi)
 		stream_free,	 record,
 		record,		 tell,
 		device_now,	 use,
-		owner,
+		owner,		 gpu_reduce,
+		identify,
 	};
 
 	return abi == TRIB_GPU_ABI ? &ops : NULL;

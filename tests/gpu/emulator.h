@@ -31,6 +31,10 @@ struct alignas(16) float4 {
 	float x, y, z, w;
 };
 
+struct alignas(16) uint4 {
+	uint32_t x, y, z, w;
+};
+
 struct alignas(8) float2 {
 	float x, y;
 };
@@ -88,6 +92,7 @@ static inline uint32_t emulated_ballot(bool vote, int line)
 	 emulated_launch((blocks), (threads), (shared), [=] { EXPAND_NAME kernel(__VA_ARGS__); }))
 #define EXPAND_NAME(...) __VA_ARGS__
 #define SHARED_MEMORY(name) unsigned char *name = emulated_shared
+#define GRID_CONSTANT
 
 static inline int __popc(uint32_t x)
 {
@@ -108,6 +113,22 @@ static inline float __uint_as_float(uint32_t b)
 
 	memcpy(&f, &b, sizeof(f));
 	return f;
+}
+
+static inline long long __double_as_longlong(double d)
+{
+	long long b;
+
+	memcpy(&b, &d, sizeof(b));
+	return b;
+}
+
+static inline double __longlong_as_double(long long b)
+{
+	double d;
+
+	memcpy(&d, &b, sizeof(d));
+	return d;
 }
 
 struct emulated_half {

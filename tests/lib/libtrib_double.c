@@ -290,6 +290,33 @@ int trib_ibroadcast(struct trib *t, void *buf, size_t count, enum trib_dtype dty
 	return rc;
 }
 
+int trib_iallreduce_buffer(struct trib *t, const struct trib_buffer *src,
+			   const struct trib_buffer *dst, size_t count, enum trib_dtype dtype,
+			   enum trib_op op, struct trib_req **req)
+{
+	return trib_iallreduce(t, src->data, dst->data, count, dtype, op, req);
+}
+
+int trib_ireduce_scatter_buffer(struct trib *t, const struct trib_buffer *src,
+				const struct trib_buffer *dst, size_t count, enum trib_dtype dtype,
+				enum trib_op op, struct trib_req **req)
+{
+	return trib_ireduce_scatter(t, src->data, dst->data, count, dtype, op, req);
+}
+
+int trib_iallgather_buffer(struct trib *t, const struct trib_buffer *src,
+			   const struct trib_buffer *dst, size_t count, enum trib_dtype dtype,
+			   struct trib_req **req)
+{
+	return trib_iallgather(t, src->data, dst->data, count, dtype, req);
+}
+
+int trib_ibroadcast_buffer(struct trib *t, const struct trib_buffer *buf, size_t count,
+			   enum trib_dtype dtype, int root, struct trib_req **req)
+{
+	return trib_ibroadcast(t, buf->data, count, dtype, root, req);
+}
+
 int trib_ibarrier(struct trib *t, struct trib_req **req)
 {
 	int rc = issue(t, req);

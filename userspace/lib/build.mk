@@ -100,7 +100,6 @@ LIB_COMPRESS_TESTS := $(addprefix $(B)/tests/unit/lib/compress,_device _device_f
 # The same tests in memory of a GPU, which is a double.
 LIB_COMPRESS_GPU_TESTS := $(addprefix $(B)/tests/unit/lib/compress_on_gpu,_fail _state) \
 	$(B)/tests/unit/lib/compress_on_gpu
-GPU_DOUBLE_OBJS := $(addprefix $(B)/tests/lib/gpu/,double.o kernels.o memory.o)
 LIB_COMPRESS_OBJS := $(B)/tests/lib/compress_world.o $(GPU_DOUBLE_OBJS) $(LIB_SIM_OBJS)
 
 $(LIB_COMPRESS_TESTS): %: %.o $(LIB_COMPRESS_OBJS)
@@ -167,7 +166,6 @@ $(B)/tests/unit/lib/compress_tsan: tests/unit/lib/compress_threads.c \
 		$(CPPFLAGS_ALL) -o $@ $< $(LIB_TSAN_SOURCES) -lpthread -lm
 
 # On the double of a GPU, with its threads.
-GPU_DOUBLE_SOURCES := $(addprefix tests/lib/gpu/,double.c kernels.c memory.c)
 
 $(B)/tests/unit/lib/compress_on_gpu_tsan: tests/unit/lib/compress_threads.c \
 		$(LIB_TSAN_SOURCES) $(GPU_DOUBLE_SOURCES) $(wildcard tests/lib/gpu/*.h \

@@ -197,6 +197,55 @@ int trib_iallgather(struct trib *t, const void *src, void *dst, size_t count, en
 int trib_ibroadcast(struct trib *t, void *buf, size_t count, enum trib_dtype dtype, int root,
 		    struct trib_req **req);
 
+enum trib_memory {
+	TRIB_MEMORY_HOST = 0,
+	TRIB_MEMORY_CUDA = 1, /* of an NVIDIA GPU, or managed */
+};
+
+/**
+ * struct trib_buffer - values and where they are
+ * @data:   aligned to their elements; 16 bytes are faster on a GPU.
+ * @stream: cudaStream_t; NULL is the default stream. Ignored with TRIB_MEMORY_HOST.
+ */
+struct trib_buffer {
+	void *data;
+	enum trib_memory memory;
+	void *stream;
+};
+
+/*
+ * The same collectives of values in any memory; a GPU's by peers only. libtrib-peer(7)
+ * says how they travel.
+ *
+ *	struct trib_buffer b = {.data = grad, .memory = TRIB_MEMORY_CUDA, .stream = stream};
+ *
+ *	trib_iallreduce_buffer(t, &b, &b, n, TRIB_BF16, TRIB_AVG, &req);
+ *	...
+ *	trib_wait(req);
+ *
+ * - All ranks use the same memory, src and dst alike, and of one GPU a handle, which
+ *   is the one of the first such call.
+ * - The call begins after the work that the streams of src and dst hold when it is
+ *   made. When the request is done, dst is written, and work that is given to any
+ *   stream from then on finds the result.
+ * - The structs are read by the call, the data until the request is done.
+ * - -EIO: the GPU failed; -ENODEV: no libtrib-gpu.so, or no GPU that can be used. Both end
+ *   the handle.
+ *
+ * To sum the gradients of a job of relays, see trib_compress.h.
+ */
+int trib_iallreduce_buffer(struct trib *t, const struct trib_buffer *src,
+			   const struct trib_buffer *dst, size_t count, enum trib_dtype dtype,
+			   enum trib_op op, struct trib_req **req);
+int trib_ireduce_scatter_buffer(struct trib *t, const struct trib_buffer *src,
+				const struct trib_buffer *dst, size_t count, enum trib_dtype dtype,
+				enum trib_op op, struct trib_req **req);
+int trib_iallgather_buffer(struct trib *t, const struct trib_buffer *src,
+			   const struct trib_buffer *dst, size_t count, enum trib_dtype dtype,
+			   struct trib_req **req);
+int trib_ibroadcast_buffer(struct trib *t, const struct trib_buffer *buf, size_t count,
+			   enum trib_dtype dtype, int root, struct trib_req **req);
+
 /** trib_ibarrier() - complete when all ranks have issued it */
 int trib_ibarrier(struct trib *t, struct trib_req **req);
 

@@ -84,23 +84,6 @@ extern "C" {
 
 struct trib_compress; /* schedule and residuals of one rank */
 
-enum trib_memory {
-	TRIB_MEMORY_HOST = 0,
-	TRIB_MEMORY_CUDA = 1, /* of an NVIDIA GPU, or managed */
-};
-
-/**
- * struct trib_buffer - values and where they are
- * @data:   aligned to 4 bytes; 16 are faster on a GPU.
- * @memory: that of the object, see struct trib_compress_options.
- * @stream: cudaStream_t; NULL is the default stream. Ignored with TRIB_MEMORY_HOST.
- */
-struct trib_buffer {
-	void *data;
-	enum trib_memory memory;
-	void *stream;
-};
-
 /**
  * struct trib_compress_options - for trib_compress_open(); set @size, zero means default
  * @size:     sizeof(struct trib_compress_options).
@@ -164,7 +147,7 @@ int trib_compress_allreduce(struct trib_compress *c, uint64_t key, const void *s
 
 /**
  * trib_compress_iallreduce_buffer() - the same, of values in any memory
- * @src, @dst: both in the memory of the object. The structs are read by the call, the
+ * @src, @dst: both in the memory of the object, see struct trib_compress_options. The structs are read by the call, the
  *         data until the request is done.
  *
  * Return: as trib_compress_iallreduce(); -EIO: the GPU refused, or the residual was

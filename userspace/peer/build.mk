@@ -5,10 +5,12 @@ PEER_OBJS := $(PEER_SRC:%.c=$(B)/%.o)
 
 include $(sort $(wildcard userspace/peer/*/build.mk))
 
-PEER_LIBS = -lfabric $(PEER_TOPO_LIBS) -lpthread -lm
+PEER_GPU_OBJ := $(B)/kernels/gpu/load.o
+
+PEER_LIBS = -ldl -lfabric $(PEER_TOPO_LIBS) -lpthread -lm
 
 # One symbol: struct trib_peer_ops.
-$(B)/libtrib-peer.so.0: $(PEER_OBJS) $(REDUCE_OBJS) $(KERNELS_OBJS) $(BASE_LIBTRIB_OBJ) \
+$(B)/libtrib-peer.so.0: $(PEER_OBJS) $(PEER_GPU_OBJ) $(REDUCE_OBJS) $(KERNELS_OBJS) $(BASE_LIBTRIB_OBJ) \
 		userspace/peer/libtrib-peer.map
 	$(CC) $(LDFLAGS_ALL) -shared -Wl,-soname,libtrib-peer.so.0 \
 		-Wl,--version-script=userspace/peer/libtrib-peer.map -Wl,-z,defs -o $@ \
@@ -32,11 +34,19 @@ install-peer: $(B)/libtrib-peer.so.0 $(PEER_MAN)
 INSTALL += install-peer
 
 # All of it, over libfabric's TCP on the loopback device; and under ThreadSanitizer.
-$(B)/tests/unit/peer/engine: $(B)/tests/unit/peer/engine.o $(PEER_OBJS) $(REDUCE_OBJS) \
+$(B)/tests/unit/peer/engine: $(B)/tests/unit/peer/engine.o $(PEER_OBJS) $(PEER_GPU_OBJ) \
+		$(REDUCE_OBJS) \
 		$(KERNELS_OBJS) $(BASE_LIBTRIB_OBJ)
 	$(CC) $(LDFLAGS_ALL) -o $@ $(sort $^) $(PEER_LIBS)
 
-PEER_TSAN_SOURCES := $(PEER_SRC) $(REDUCE_SRC) kernels/cpu.c $(KERNELS_SRC) $(BASE_LIBTRIB_SRC)
+# With values in the memory of GPUs that are doubles.
+$(B)/tests/unit/peer/gpu: $(B)/tests/unit/peer/gpu.o $(PEER_OBJS) $(GPU_DOUBLE_OBJS) $(NM_OBJS) \
+		$(KERNELS_OBJS) $(BASE_LIBTRIB_OBJ) | $(B)/tests/gpu/double/libnccl.so.2
+	$(CC) $(LDFLAGS_ALL) -rdynamic -Wl,--wrap=stat -Wl,--wrap=trib_gpu_load -o $@ $(sort $^) $(PEER_LIBS)
+
+CHECK_TESTS += $(B)/tests/unit/peer/gpu
+
+PEER_TSAN_SOURCES := $(PEER_SRC) kernels/gpu/load.c $(REDUCE_SRC) kernels/cpu.c $(KERNELS_SRC) $(BASE_LIBTRIB_SRC)
 
 $(B)/tests/unit/peer/engine_tsan: tests/unit/peer/engine.c $(PEER_TSAN_SOURCES) \
 		$(wildcard userspace/peer/*.h userspace/peer/*/*.h)
@@ -44,7 +54,15 @@ $(B)/tests/unit/peer/engine_tsan: tests/unit/peer/engine.c $(PEER_TSAN_SOURCES) 
 	$(CC) -std=gnu11 $(WARN) -O1 -g -fsanitize=thread -ffp-contract=off $(CPPFLAGS_ALL) \
 		-o $@ $< $(sort $(PEER_TSAN_SOURCES)) $(PEER_LIBS)
 
+$(B)/tests/unit/peer/gpu_tsan: tests/unit/peer/gpu.c $(PEER_TSAN_SOURCES) $(GPU_DOUBLE_SOURCES) \
+		$(NM_SRC) $(wildcard userspace/peer/*.h userspace/peer/*/*.h tests/lib/gpu/*.h) \
+		| $(B)/tests/gpu/double/libnccl.so.2
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 $(WARN) -O1 -g -fsanitize=thread -ffp-contract=off $(CPPFLAGS_ALL) \
+		-rdynamic -Wl,--wrap=stat -Wl,--wrap=trib_gpu_load -o $@ $< $(sort $(PEER_TSAN_SOURCES) \
+		$(GPU_DOUBLE_SOURCES) $(NM_SRC)) $(PEER_LIBS)
+
 CHECK_TESTS += $(B)/tests/unit/peer/engine
 ifneq ($(SAN),1)
-CHECK_TESTS += $(B)/tests/unit/peer/engine_tsan
+CHECK_TESTS += $(B)/tests/unit/peer/engine_tsan $(B)/tests/unit/peer/gpu_tsan
 endif

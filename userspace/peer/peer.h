@@ -22,7 +22,7 @@
 
 struct trib_peer;
 
-#define TRIB_PEER_ABI 1
+#define TRIB_PEER_ABI 2
 #define TRIB_PEER_NICS 8
 
 /**
@@ -39,6 +39,10 @@ struct trib_peer;
  *         machine.
  * @gpu:   of this process: index, PCI address or "none"; the nearest to the first NIC
  *         leads its machine. NULL: CUDA_VISIBLE_DEVICES, if that names one.
+ * @gpu_way: how values in GPU memory travel: "host", "ipc", "nccl"; NULL or "auto": the
+ *         best that all ranks can.
+ * @gpu_library: file of libtrib-gpu.so; NULL: as trib_gpu_load() finds it.
+ * @gpu_segment: bytes of such values that travel together; 0: default.
  * @exact: sums and averages of f32 have the bits that relays give, for any algorithm;
  *         @nval: values in a chunk of the job's packets; 0: 352.
  * @chunk: bytes that travel together; 0: by the network's rate, as measured.
@@ -54,6 +58,9 @@ struct trib_peer_conf {
 	const char *provider;
 	const char *intra;
 	const char *gpu;
+	const char *gpu_way;
+	const char *gpu_library;
+	size_t gpu_segment;
 	bool exact;
 	uint32_t nval;
 	size_t chunk;
@@ -65,6 +72,8 @@ struct trib_peer_conf {
  * struct trib_peer_call - a collective; numbers as in trib.h and uapi/trib_sock.h
  * @src, @dst: as in struct trib_call: ALLGATHER and BROADCAST take this rank's elements
  *         from their place in @dst. They stay the engine's until the call is collected.
+ * @memory: enum trib_memory, of both; with TRIB_MEMORY_CUDA an ALLGATHER may take its
+ *         elements from @src. @src_stream, @dst_stream: the call begins after their work.
  */
 struct trib_peer_call {
 	unsigned int collective;
@@ -74,6 +83,9 @@ struct trib_peer_call {
 	void *dst;
 	uint64_t count;
 	uint32_t root;
+	unsigned int memory;
+	void *src_stream;
+	void *dst_stream;
 };
 
 /**
@@ -115,8 +127,8 @@ struct trib_peer_counters {
  * @open:  join. Return: 0, or a negative errno with @error.
  * @wrong: check a call; any time. Return: NULL, or a text that names the mistake.
  * @element: bytes of an element of a type.
- * @issue: queue a call. @cookie comes back. Return: 0, -ENOMEM, or the error that ended
- *         the engine.
+ * @issue: queue a call. @cookie comes back. Return: 0, -ENOMEM, -EINVAL with error(): a
+ *         buffer is not where the call says, or the error that ended the engine.
  * @fd:    readable while collect() has something.
  * @collect: the next call that is done. Return: false: none.
  * @error: why the engine ended; @error.err is 0 while it has not.

@@ -40,6 +40,8 @@ static int start(struct perf_net *net, const struct perf_call *call)
 
 	if (r->z.c)
 		return perf_compress_start(&r->z, o, call, req);
+	if (r->z.device.memory != PERF_HOST)
+		return perf_device_plain(&r->z.device, r->t, o, call, req);
 	switch (o->collective) {
 	case PERF_ALLREDUCE:
 		return trib_iallreduce(r->t, call->src, call->dst, call->count, o->dtype, o->op,
@@ -61,7 +63,9 @@ static int finish(struct perf_net *net, unsigned int slot)
 	struct run_trib *r = net->ctx;
 	int rc = trib_wait(r->req[slot]);
 
-	return rc || !r->z.c ? rc : perf_compress_finish(&r->z, net);
+	if (rc)
+		return rc;
+	return r->z.c ? perf_compress_finish(&r->z, net) : perf_device_finish(&r->z.device);
 }
 
 static int barrier(struct perf_net *net)
@@ -205,7 +209,7 @@ static int run_job(struct perf_net *net, const struct perf_opts *o, int *wrong)
 		rc = perf_device_open(&r->z.device, net);
 	if (rc)
 		return rc;
-	rc = perf_compress_open(&r->z, net, r->t);
+	rc = perf_compress_open(&r->z, o, net, r->t);
 	if (rc) {
 		fprintf(stderr, "%s: -z: %s\n", o->tool, trib_error_text(r->t));
 	} else {

@@ -4,6 +4,7 @@
  * without feedback, so that every result follows from its inputs alone, and another
  * rank chooses the values each time.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,8 +18,6 @@ int perf_compress_options(struct perf_compress *z, const struct perf_opts *o)
 	static char spec[32];
 	const char *want = NULL, *slash;
 
-	if (!z->spec && z->device.memory != PERF_HOST)
-		z->spec = "dense";
 	if (!z->spec)
 		return 0;
 	slash = strchr(z->spec, '/');
@@ -69,7 +68,8 @@ static void read_spec(struct perf_compress *z, unsigned int world)
 		k->reach = (size_t)ORACLE_BLOCK * 32 / sent;
 }
 
-int perf_compress_open(struct perf_compress *z, struct perf_net *net, struct trib *t)
+int perf_compress_open(struct perf_compress *z, const struct perf_opts *opts, struct perf_net *net,
+		       struct trib *t)
 {
 	struct trib_compress_options o = {
 		.size = sizeof(o),
@@ -81,6 +81,13 @@ int perf_compress_open(struct perf_compress *z, struct perf_net *net, struct tri
 	};
 	int rc;
 
+	/* Only peers take whole values from a GPU. */
+	if (!z->spec && z->device.memory != PERF_HOST && strcmp(trib_transport_name(t), "peer")) {
+		z->spec = "dense";
+		o.schedule = z->spec;
+		if (perf_compress_options(z, opts))
+			return -EINVAL;
+	}
 	if (!z->spec)
 		return 0;
 	rc = trib_compress_open(&z->c, t, &o);

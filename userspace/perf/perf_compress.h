@@ -31,7 +31,8 @@ struct perf_compress {
 /* Read -z, which is in z->spec, and check the other options against it. Return: 0, or -1 (a message was printed). */
 int perf_compress_options(struct perf_compress *z, const struct perf_opts *o);
 /* Start to compress; @t is attached. Return: 0, or a negative errno of the library. */
-int perf_compress_open(struct perf_compress *z, struct perf_net *net, struct trib *t);
+int perf_compress_open(struct perf_compress *z, const struct perf_opts *opts, struct perf_net *net,
+		       struct trib *t);
 int perf_compress_start(struct perf_compress *z, const struct perf_opts *o,
 			const struct perf_call *call, struct trib_req **req);
 /* After the message is done: end the step. */

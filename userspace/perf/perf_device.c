@@ -87,6 +87,16 @@ static int grow(struct perf_device *d, size_t bytes)
 	return 0;
 }
 
+/* Copy the source to host memory. */
+static int stage(struct perf_device *d, const struct perf_call *call, size_t bytes)
+{
+	int rc = grow(d, bytes);
+
+	d->to = call->dst;
+	d->bytes = bytes;
+	return rc ? rc : copy(d, d->near[0], call->src, bytes);
+}
+
 int perf_device_start(struct perf_device *d, struct trib_compress *c, enum trib_op op,
 		      const struct perf_call *call, struct trib_req **req)
 {
@@ -95,11 +105,7 @@ int perf_device_start(struct perf_device *d, struct trib_compress *c, enum trib_
 	int rc;
 
 	if (d->memory == PERF_STAGED) {
-		d->to = call->dst;
-		d->bytes = call->count * 4;
-		rc = grow(d, d->bytes);
-		if (!rc)
-			rc = copy(d, d->near[0], call->src, d->bytes);
+		rc = stage(d, call, call->count * 4);
 		if (rc)
 			return rc;
 		src = (struct trib_buffer){.data = d->near[0]};
@@ -108,6 +114,38 @@ int perf_device_start(struct perf_device *d, struct trib_compress *c, enum trib_
 	/* A key has one count, so each size has its own. */
 	return trib_compress_iallreduce_buffer(c, call->count, &src, &dst, call->count, TRIB_F32,
 					       op, req);
+}
+
+int perf_device_plain(struct perf_device *d, struct trib *t, const struct perf_opts *o,
+		      const struct perf_call *call, struct trib_req **req)
+{
+	const struct trib_buffer src = {(void *)call->src, TRIB_MEMORY_CUDA, d->stream};
+	const struct trib_buffer dst = {call->dst, TRIB_MEMORY_CUDA, d->stream};
+	int rc;
+
+	if (d->memory == PERF_STAGED && o->collective == PERF_ALLREDUCE && o->inflight == 1) {
+		rc = stage(d, call, call->count * 4);
+		return rc ? rc
+			  : trib_iallreduce(t, d->near[0], d->near[1], call->count, o->dtype, o->op,
+					    req);
+	}
+	if (d->memory == PERF_STAGED) {
+		fprintf(stderr, "trib-perf: -D staged: want -C allreduce and -p 1; see -h\n");
+		return -EINVAL;
+	}
+	switch (o->collective) {
+	case PERF_ALLREDUCE:
+		return trib_iallreduce_buffer(t, &src, &dst, call->count, o->dtype, o->op, req);
+	case PERF_REDUCE_SCATTER:
+		return trib_ireduce_scatter_buffer(t, &src, &dst, call->count, o->dtype, o->op,
+						   req);
+	case PERF_ALLGATHER:
+		return trib_iallgather_buffer(t, &src, &dst, call->count, o->dtype, req);
+	case PERF_BROADCAST:
+		return trib_ibroadcast_buffer(t, &dst, call->count, o->dtype, (int)o->root, req);
+	default:
+		return trib_ibarrier(t, req);
+	}
 }
 
 int perf_device_finish(struct perf_device *d)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* trib-perf --device: allreduces of values in the memory of a GPU. */
+/* trib-perf --device: collectives of values in the memory of a GPU. */
 #ifndef PERF_DEVICE_H
 #define PERF_DEVICE_H
 
@@ -36,6 +36,9 @@ int perf_device_option(struct perf_device *d, const char *value);
 int perf_device_open(struct perf_device *d, struct perf_net *net);
 /* Start the allreduce of @call. Return: 0, or a negative errno. */
 int perf_device_start(struct perf_device *d, struct trib_compress *c, enum trib_op op,
+		      const struct perf_call *call, struct trib_req **req);
+/* Start the collective of @call by @t, which is attached to peers. */
+int perf_device_plain(struct perf_device *d, struct trib *t, const struct perf_opts *o,
 		      const struct perf_call *call, struct trib_req **req);
 /* After it is done. Return: 0, or a negative errno. */
 int perf_device_finish(struct perf_device *d);

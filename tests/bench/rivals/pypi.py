@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Peers from PyPI, each in a virtual environment of its own under build/."""
+"""Peers from PyPI, each in a virtual environment of its own in build/pypi."""
 
 import os
 import subprocess
@@ -12,7 +12,7 @@ class Package:
     """A package, what it needs beside it, and a command that shows that it works."""
 
     def __init__(self, folder, packages, size, probe):
-        self.home = os.path.join(TOP, "build", folder)
+        self.home = os.path.join(TOP, "build", "pypi", folder)
         self.packages = packages
         self.size = size
         self.probe = probe

@@ -411,17 +411,26 @@ unsigned int gpu_double_reset(uint64_t seed)
 
 void gpu_double_fail_call(unsigned int nth)
 {
+	pthread_mutex_lock(&lock);
 	fail_call = nth;
+	pthread_mutex_unlock(&lock);
 }
 
 void gpu_double_fail_work(unsigned int nth)
 {
+	pthread_mutex_lock(&lock);
 	fail_work = nth;
+	pthread_mutex_unlock(&lock);
 }
 
 bool gpu_double_failed(void)
 {
-	return failed;
+	bool yes;
+
+	pthread_mutex_lock(&lock);
+	yes = failed;
+	pthread_mutex_unlock(&lock);
+	return yes;
 }
 
 void gpu_double_absent(bool yes)
@@ -441,31 +450,30 @@ void gpu_double_hold(void *stream, bool hold)
 
 void gpu_double_missing(bool yes)
 {
+	pthread_mutex_lock(&lock);
 	missing = yes;
+	pthread_mutex_unlock(&lock);
 }
 
 const struct trib_gpu_ops *__wrap_trib_gpu_load(const char *path, char *why, size_t why_len);
 const struct trib_gpu_ops *__wrap_trib_gpu_load(const char *path, char *why, size_t why_len)
 {
-	if (!missing)
+	bool is_missing;
+
+	pthread_mutex_lock(&lock);
+	is_missing = missing;
+	pthread_mutex_unlock(&lock);
+	if (!is_missing)
 		return &gpu_double;
 	snprintf(why, why_len, "no compression on the GPU: %s is missing",
 		 path ? path : "libtrib-gpu.so");
 	return NULL;
 }
 
-static int no_export(unsigned char handle[TRIB_GPU_HANDLE], void *p)
+static int identify(unsigned char uuid[TRIB_GPU_UUID])
 {
-	(void)handle;
-	(void)p;
-	return double_error("the double has no IPC");
-}
-
-static int no_open(void **p, const unsigned char handle[TRIB_GPU_HANDLE])
-{
-	(void)p;
-	(void)handle;
-	return double_error("the double has no IPC");
+	memset(uuid, 0xd0 + current, TRIB_GPU_UUID);
+	return double_call_fails() ? -EIO : 0;
 }
 
 const struct trib_gpu_ops gpu_double = {
@@ -497,8 +505,11 @@ const struct trib_gpu_ops gpu_double = {
 	.tell = tell,
 	.device = device_now,
 	.use = use,
-	.export_memory = no_export,
-	.open = no_open,
+	.reduce = double_reduce,
+	.identify = identify,
+	.export_memory = double_export,
+	.open = double_open,
+	.close = double_memory_free,
 	.describe = describe,
 	.error_text = error_text,
 };

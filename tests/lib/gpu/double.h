@@ -3,7 +3,8 @@
  * A GPU without one, for what a program does with it: memory that the CPU cannot touch,
  * streams whose work is done late and in random order among streams, events, calls
  * and work that fail. Kernels are the CPU's codec. (The emulator of tests/gpu runs
- * the real kernels, at once.)
+ * the real kernels, at once.) Memory can be opened by other processes of this user, and,
+ * unlike a GPU's, by the one that has it, so that ranks can be threads.
  *
  * Host memory that a copy will fill is spoilt until it is done. Work that reaches
  * beyond its memory, or a kernel on host memory, ends the program.

@@ -23,6 +23,7 @@ struct mark;
  * @run:    does it.
  * @to, @from, @len: of a copy.
  * @out, @in, @old: areas of kernels.
+ * @sum, @areas: of a reduction; its own list is the caller's.
  */
 struct work {
 	struct work *next;
@@ -45,6 +46,8 @@ struct work {
 	uint32_t *amax;
 	size_t row;
 	unsigned int divide;
+	struct trib_gpu_sum sum;
+	const void *areas[TRIB_GPU_REDUCE_MAX];
 };
 
 /* double.c */
@@ -67,6 +70,8 @@ void double_host_free(void *p);
 int double_copy(void *to, const void *from, size_t len, void *stream);
 int double_clear(void *p, size_t len, void *stream);
 int double_owner(const void *p);
+int double_export(unsigned char handle[TRIB_GPU_HANDLE], void *p);
+int double_open(void **p, const unsigned char handle[TRIB_GPU_HANDLE]);
 
 /* kernels.c */
 int double_select(uint32_t *mask, uint32_t *amax, const struct trib_nm_range *g, size_t row,
@@ -85,5 +90,6 @@ int double_check(uint32_t *wrong, const uint32_t *mask, size_t count, struct tri
 		 void *stream);
 int double_first_bad(uint64_t *index, const struct trib_nm_range *g, void *stream);
 int double_energy(double *sums, const struct trib_nm_range *g, const float *old, void *stream);
+int double_reduce(const struct trib_gpu_sum *sum, void *stream);
 
 #endif /* GPU_DOUBLE_INNER_H */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Kernels of the double: the CPU's codec, row by row. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "inner.h"
@@ -241,4 +242,40 @@ int double_energy(double *sums, const struct trib_nm_range *g, const float *old,
 	struct work w = {.range = *g, .out = sums, .old = old};
 
 	return launch(&w, run_energy, stream);
+}
+
+static void run_reduce(const struct work *w)
+{
+	const struct trib_gpu_sum *s = &w->sum;
+	size_t bytes = s->count * trib_reduce_size(s->type);
+	const void *in[TRIB_GPU_REDUCE_MAX];
+	void *out = double_view(s->out, bytes), *acc = double_alloc(bytes + 1);
+	unsigned int k;
+
+	for (k = 0; k < s->n; k++)
+		in[k] = double_view(w->areas[k], bytes);
+	memcpy(acc, in[0], bytes);
+	if (s->n == 1 && s->world)
+		trib_average_scalar(s->type)(acc, acc, NULL, s->count, s->world);
+	for (k = 1; k < s->n; k++) {
+		if (k + 1 == s->n && s->world)
+			trib_average_scalar(s->type)(acc, acc, in[k], s->count, s->world);
+		else
+			trib_reduce_scalar(s->type, s->op)(acc, acc, in[k], s->count);
+	}
+	memcpy(out, acc, bytes);
+	free(acc);
+}
+
+int double_reduce(const struct trib_gpu_sum *sum, void *stream)
+{
+	struct work w = {.sum = *sum};
+
+	if (!sum->n || sum->n > TRIB_GPU_REDUCE_MAX || !trib_reduce_scalar(sum->type, sum->op) ||
+	    (sum->world && !trib_average_scalar(sum->type)))
+		return -EINVAL;
+	if (!sum->count)
+		return 0;
+	memcpy(w.areas, sum->in, sum->n * sizeof(w.areas[0]));
+	return launch(&w, run_reduce, stream);
 }

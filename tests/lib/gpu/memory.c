@@ -5,6 +5,8 @@
  */
 #include "double.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,9 +18,11 @@
 
 #define PAGE 4096
 
+/* @fd: stays open, so that other processes can map it, too. */
 struct memory {
 	struct memory *next;
 	int device;
+	int fd;
 	size_t room;
 	unsigned char *shown, *seen; /* of @room bytes, to the program, by kernels */
 	unsigned char *p;	     /* shown, where the area begins */
@@ -83,34 +87,84 @@ static unsigned char *map(size_t len, int rights, int fd)
 	return p;
 }
 
-/* Areas end, but for alignment, where their memory does. */
-void *double_memory_new(size_t len)
+/* Make memory of @room bytes known, which begins at @at. */
+static void *adopt(int fd, int device, size_t room, size_t at)
 {
-	size_t whole = (len + 15) / 16 * 16 + !len * 16;
-	struct memory *m;
-	int fd;
+	struct memory *m = double_alloc(sizeof(*m));
 
-	if (double_call_fails())
-		return NULL;
-	m = double_alloc(sizeof(*m));
-	fd = memfd_create("gpu", MFD_CLOEXEC);
-	if (fd < 0)
-		double_die("no memory");
-	m->device = double_device();
-	m->room = (whole + PAGE - 1) / PAGE * PAGE;
-	if (ftruncate(fd, (off_t)m->room))
-		double_die("no memory");
-	m->shown = map(m->room, PROT_NONE, fd);
-	m->seen = map(m->room, PROT_READ | PROT_WRITE, fd);
-	close(fd);
-	memset(m->seen, 0xa5, m->room);
-	m->p = m->shown + m->room - whole;
+	m->fd = fd;
+	m->device = device;
+	m->room = room;
+	m->shown = map(room, PROT_NONE, fd);
+	m->seen = map(room, PROT_READ | PROT_WRITE, fd);
+	m->p = m->shown + at;
 	pthread_mutex_lock(&lock);
 	m->next = all;
 	all = m;
 	pthread_mutex_unlock(&lock);
 	double_count(1);
 	return m->p;
+}
+
+/* Areas end, but for alignment, where their memory does. */
+void *double_memory_new(size_t len)
+{
+	size_t whole = (len + 15) / 16 * 16 + !len * 16, room = (whole + PAGE - 1) / PAGE * PAGE;
+	unsigned char *p;
+	int fd;
+
+	if (double_call_fails())
+		return NULL;
+	fd = memfd_create("gpu", MFD_CLOEXEC);
+	if (fd < 0 || ftruncate(fd, (off_t)room))
+		double_die("no memory");
+	p = adopt(fd, double_device(), room, room - whole);
+	memset(double_view(p, whole), 0xa5, whole);
+	return p;
+}
+
+/* A handle, which ends in zeros. */
+struct handle {
+	uint32_t pid;
+	int32_t fd;
+	int32_t device;
+	uint32_t magic;
+	uint64_t room, at;
+};
+
+#define HANDLE_MAGIC 0x6d656d67
+
+int double_export(unsigned char handle[TRIB_GPU_HANDLE], void *p)
+{
+	struct memory *m = find(p);
+	struct handle h;
+
+	if (double_call_fails())
+		return -EIO;
+	if (!m || m->p != p)
+		return double_error("invalid argument: an area that is no one's");
+	h = (struct handle){(uint32_t)getpid(), m->fd,	 m->device,
+			    HANDLE_MAGIC,	m->room, (size_t)(m->p - m->shown)};
+	memset(handle, 0, TRIB_GPU_HANDLE);
+	memcpy(handle, &h, sizeof(h));
+	return 0;
+}
+
+int double_open(void **p, const unsigned char handle[TRIB_GPU_HANDLE])
+{
+	struct handle h;
+	char path[64];
+	int fd;
+
+	if (double_call_fails())
+		return -EIO;
+	memcpy(&h, handle, sizeof(h));
+	snprintf(path, sizeof(path), "/proc/%u/fd/%d", h.pid, h.fd);
+	fd = h.magic == HANDLE_MAGIC ? open(path, O_RDWR | O_CLOEXEC) : -1;
+	if (fd < 0)
+		return double_error("invalid device context: no such memory");
+	*p = adopt(fd, h.device, h.room, h.at);
+	return 0;
 }
 
 void double_memory_free(void *p)
@@ -126,6 +180,7 @@ void double_memory_free(void *p)
 	pthread_mutex_unlock(&lock);
 	munmap(m->shown, m->room);
 	munmap(m->seen, m->room);
+	close(m->fd);
 	free(m);
 	double_count(-1);
 }

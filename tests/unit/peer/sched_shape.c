@@ -265,6 +265,53 @@ out:
 	free(seen);
 }
 
+static bool has_edge(const struct peer_edge *all, int n, const struct peer_edge *e)
+{
+	while (n-- > 0)
+		if (all[n].peer == e->peer && all[n].nic == e->nic && all[n].lane == e->lane)
+			return true;
+	return false;
+}
+
+/* Leaders apart use links that the shape has in any case, and the others none. */
+static void apart__only_leaders_exchange_by_edges_of_the_whole(void)
+{
+	static const uint32_t machine[] = {0, 0, 1, 1, 1, 2, 3, 4, 4}, leader[] = {1, 2, 5, 6, 8};
+	static const enum peer_alg algs[] = {PEER_ALG_RING, PEER_ALG_HALVING, PEER_ALG_DIRECT,
+					     PEER_ALG_TORUS};
+	struct peer_shape s = {.world = 9,
+			       .nics = 2,
+			       .rows = 2,
+			       .cols = 2,
+			       .machine = machine,
+			       .leader = leader,
+			       .machines = 5};
+	struct peer_edge *whole, *apart;
+	unsigned int a, intra;
+	int nwhole, napart, i;
+	uint32_t r;
+
+	s.apart = true;
+	s.alg = PEER_ALG_RING;
+	expect(names(&s, "leaders apart"));
+	for (a = 0; a < 4; a++)
+		for (intra = PEER_INTRA_ALLREDUCE; intra <= PEER_INTRA_REDUCE; intra++)
+			for (r = 0; r < s.world; r++) {
+				s.alg = algs[a];
+				s.intra = (enum peer_intra)intra;
+				s.apart = false;
+				nwhole = peer_shape_edges(&s, r, &whole);
+				s.apart = true;
+				napart = peer_shape_edges(&s, r, &apart);
+				expect(nwhole > 0 && (napart > 0) == (leader[machine[r]] == r));
+				for (i = 0; i < napart; i++)
+					expect(has_edge(whole, nwhole, &apart[i]) &&
+					       leader[machine[apart[i].peer]] == apart[i].peer);
+				free(whole);
+				free(apart);
+			}
+}
+
 static void edges__wrong_shapes_have_none(void)
 {
 	struct peer_shape s = {.alg = PEER_ALG_RING};
@@ -333,6 +380,7 @@ int main(void)
 	run(bcube__exact_powers_of_as_many_levels_as_nics);
 	run(name__every_algorithm_there_and_back);
 	run(edges__exactly_those_of_all_calls);
+	run(apart__only_leaders_exchange_by_edges_of_the_whole);
 	run(edges__wrong_shapes_have_none);
 	run(order__what_comes_first_is_passed_on_first);
 	return tap_done();

@@ -12,19 +12,40 @@ static size_t way_size(struct trib *t, const struct trib_call *c)
 	return trib_call_wrong(&t->eng, c) ? 0 : 4;
 }
 
+/* Lock held. */
+static int issue_where(struct trib *t, const struct trib_call *c, const struct trib_where *where,
+		       struct trib_req **out)
+{
+	if (where->memory == TRIB_MEMORY_HOST)
+		return t->way->issue(t, c, out);
+	if (t->way->issue_where)
+		return t->way->issue_where(t, c, where, out);
+	return trib_fail(
+		t, TRIB_ERR_ARGUMENT, -EINVAL,
+		"values in GPU memory are for peers: attach with TRIB_TRANSPORT=peer, or sum them by trib_compress_iallreduce_buffer()");
+}
+
 /* @blocking: the caller waits for the result at once. */
-static int issue(struct trib *t, const struct trib_call *c, bool blocking, struct trib_req **out)
+static int issue_in(struct trib *t, const struct trib_call *c, const struct trib_where *where,
+		    bool blocking, struct trib_req **out)
 {
 	int rc;
 
 	pthread_mutex_lock(&t->lock);
 	t->eng.now = clock_ns();
-	rc = t->way->issue(t, c, out);
+	rc = issue_where(t, c, where, out);
 	/* A caller that waits at once becomes the driver, unless there is one. */
 	if (!rc && (!blocking || t->driver == TRIB_DRIVER_USER))
 		trib_drive_wake(t);
 	pthread_mutex_unlock(&t->lock);
 	return rc;
+}
+
+static int issue(struct trib *t, const struct trib_call *c, bool blocking, struct trib_req **out)
+{
+	const struct trib_where host = {TRIB_MEMORY_HOST};
+
+	return issue_in(t, c, &host, blocking, out);
 }
 
 static int start_sum(struct trib *t, enum trib_collective what, const void *src, void *dst,
@@ -124,6 +145,65 @@ int trib_ibroadcast(struct trib *t, void *buf, size_t count, enum trib_dtype dty
 		    struct trib_req **req)
 {
 	return start_broadcast(t, buf, count, dtype, root, false, req);
+}
+
+static int start_buffers(struct trib *t, struct trib_call *c, const struct trib_buffer *src,
+			 const struct trib_buffer *dst, struct trib_req **req)
+{
+	const struct trib_where where = {dst->memory, src->stream, dst->stream};
+
+	c->src = src->data;
+	c->dst = dst->data;
+	if (src->memory == dst->memory && dst->memory <= TRIB_MEMORY_CUDA)
+		return issue_in(t, c, &where, false, req);
+	pthread_mutex_lock(&t->lock);
+	trib_fail(t, TRIB_ERR_ARGUMENT, -EINVAL,
+		  "src and dst are not both in host memory, or both in CUDA memory");
+	pthread_mutex_unlock(&t->lock);
+	return -EINVAL;
+}
+
+int trib_iallreduce_buffer(struct trib *t, const struct trib_buffer *src,
+			   const struct trib_buffer *dst, size_t count, enum trib_dtype dtype,
+			   enum trib_op op, struct trib_req **req)
+{
+	struct trib_call c = {
+		.collective = TRIB_COLL_ALLREDUCE, .op = op, .dtype = dtype, .count = count};
+
+	return start_buffers(t, &c, src, dst, req);
+}
+
+int trib_ireduce_scatter_buffer(struct trib *t, const struct trib_buffer *src,
+				const struct trib_buffer *dst, size_t count, enum trib_dtype dtype,
+				enum trib_op op, struct trib_req **req)
+{
+	struct trib_call c = {
+		.collective = TRIB_COLL_REDUCE_SCATTER, .op = op, .dtype = dtype, .count = count};
+
+	return start_buffers(t, &c, src, dst, req);
+}
+
+int trib_iallgather_buffer(struct trib *t, const struct trib_buffer *src,
+			   const struct trib_buffer *dst, size_t count, enum trib_dtype dtype,
+			   struct trib_req **req)
+{
+	struct trib_call c = {.collective = TRIB_COLL_ALLGATHER, .dtype = dtype, .count = count};
+
+	if (src->memory == TRIB_MEMORY_HOST && dst->memory == TRIB_MEMORY_HOST)
+		return trib_iallgather(t, src->data, dst->data, count, dtype, req);
+	return start_buffers(t, &c, src, dst, req);
+}
+
+int trib_ibroadcast_buffer(struct trib *t, const struct trib_buffer *buf, size_t count,
+			   enum trib_dtype dtype, int root, struct trib_req **req)
+{
+	struct trib_call c = {.collective = TRIB_COLL_BROADCAST,
+			      .dtype = dtype,
+			      .count = count,
+			      .root = (uint32_t)root};
+	const struct trib_buffer none = {.memory = buf->memory};
+
+	return start_buffers(t, &c, &none, buf, req);
 }
 
 int trib_ibarrier(struct trib *t, struct trib_req **req)

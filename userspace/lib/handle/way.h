@@ -38,6 +38,17 @@ struct trib_req;
 #define TRIB_POLLFDS_MAX (32 + 4)
 
 /**
+ * struct trib_where - the memory of a call
+ * @memory: enum trib_memory. @src_stream, @dst_stream: of a GPU; the call begins after
+ *         what they hold.
+ */
+struct trib_where {
+	unsigned int memory;
+	void *src_stream;
+	void *dst_stream;
+};
+
+/**
  * struct trib_way - a way to speak the protocol
  * @name:  for trib_transport_name(); NULL: the carrier's name.
  * @composes: its requests are the engine's, so guests may prepare and hold them.
@@ -53,6 +64,7 @@ struct trib_req;
  *         recorded.
  * @issue: check the arguments and start the collective. Return: 0 with the
  *         request, or an errno that is recorded.
+ * @issue_where: the same, of values in any memory. NULL: of host memory only.
  * @turn:  receive up to a batch, and do what is due. Return: the number of
  *         packets or results; fewer than TRIB_TUNE_RECV_BATCH mean that no more
  *         are there now.
@@ -73,6 +85,8 @@ struct trib_way {
 	size_t (*size)(struct trib *t, const struct trib_call *call);
 	int (*join)(struct trib *t);
 	int (*issue)(struct trib *t, const struct trib_call *call, struct trib_req **out);
+	int (*issue_where)(struct trib *t, const struct trib_call *call,
+			   const struct trib_where *where, struct trib_req **out);
 	int (*turn)(struct trib *t);
 	bool (*rest)(struct trib *t);
 	uint64_t (*due)(const struct trib *t);

@@ -62,6 +62,7 @@ static int peers_open(struct trib *t)
 static int peers_join(struct trib *t)
 {
 	const struct trib_attach_rep *rep = &t->place.rep;
+	const char *segment = getenv("TRIB_PEER_GPU_SEGMENT");
 	const char *chunk = getenv("TRIB_PEER_CHUNK"), *exact = getenv("TRIB_REPRODUCIBLE");
 	struct trib_peer_conf conf = {
 		.rank = rep->rank,
@@ -75,6 +76,8 @@ static int peers_join(struct trib *t)
 		.provider = getenv("TRIB_PEER_PROVIDER"),
 		.intra = getenv("TRIB_PEER_INTRA"),
 		.gpu = getenv("TRIB_PEER_GPU"),
+		.gpu_way = getenv("TRIB_PEER_GPU_WAY"),
+		.gpu_segment = segment ? strtoul(segment, NULL, 10) : 0,
 		.exact = exact && !strcmp(exact, "1"),
 		.nval = rep->nval,
 		.chunk = chunk ? strtoul(chunk, NULL, 10) : 0,
@@ -145,11 +148,22 @@ static void die(struct trib *t, int err)
 			      strerror(-err));
 }
 
-static int peers_issue(struct trib *t, const struct trib_call *call, struct trib_req **out)
+/* The engine did not take a call, and goes on. */
+static int refused(struct trib *t)
+{
+	struct trib_peer_error e;
+
+	t->peers->ops->error(t->peers->peer, &e);
+	return trib_fail(t, e.err ? e.code : TRIB_ERR_ARGUMENT, -EINVAL, "%s",
+			 e.err ? e.text : "the call is wrong");
+}
+
+static int peers_issue_where(struct trib *t, const struct trib_call *call,
+			     const struct trib_where *where, struct trib_req **out)
 {
 	struct trib_by_peers *b = t->peers;
 	struct trib_peer_call c = peers_call(call);
-	const char *wrong = b->ops->wrong(b->peer, &c);
+	const char *wrong;
 	struct trib_req *r;
 	int rc;
 
@@ -157,6 +171,10 @@ static int peers_issue(struct trib *t, const struct trib_call *call, struct trib
 		t->eng.error = t->eng.death;
 		return t->eng.dead;
 	}
+	c.memory = where->memory;
+	c.src_stream = where->src_stream;
+	c.dst_stream = where->dst_stream;
+	wrong = b->ops->wrong(b->peer, &c);
 	if (wrong || call->words || call->nm)
 		return trib_fail(t, TRIB_ERR_ARGUMENT, -EINVAL, "%s",
 				 wrong ? wrong : "local masks are not for peers: use shared ones");
@@ -172,12 +190,21 @@ static int peers_issue(struct trib *t, const struct trib_call *call, struct trib
 		trib_req_free(r);
 		if (rc == -ENOMEM)
 			return trib_fail(t, TRIB_ERR_SYSTEM, rc, "out of memory");
+		if (rc == -EINVAL)
+			return refused(t);
 		/* The exchange has ended, and no call of this rank has told so yet. */
 		die(t, rc);
 		return t->eng.dead;
 	}
 	*out = r;
 	return 0;
+}
+
+static int peers_issue(struct trib *t, const struct trib_call *call, struct trib_req **out)
+{
+	const struct trib_where host = {0};
+
+	return peers_issue_where(t, call, &host, out);
 }
 
 static int collect(struct trib *t)
@@ -279,6 +306,7 @@ const struct trib_way trib_by_peer = {
 	.join = peers_join,
 	.size = peers_size,
 	.issue = peers_issue,
+	.issue_where = peers_issue_where,
 	.turn = peers_turn,
 	.due = peers_due,
 	.leave = peers_leave,

@@ -313,6 +313,17 @@ static void all_shapes(struct peer_agreed *a, uint32_t world)
 		add_if_right(a, world, algs[i]);
 }
 
+void peer_agreed_apart(struct peer_agreed *a)
+{
+	unsigned int i;
+
+	a->napart = a->machines > 1 && a->shape[0].machine ? a->nshape : 0;
+	for (i = 0; i < a->napart; i++) {
+		a->shape[a->nshape + i] = a->shape[i];
+		a->shape[a->nshape + i].apart = true;
+	}
+}
+
 /* Nobody without the job's key can guess the name. */
 static void name_memory(struct peer_agreed *a, const uint8_t *machine)
 {
@@ -385,9 +396,11 @@ int peer_agreed_lead(struct peer_agreed *a, const void **all, const size_t *lens
 					  a->leader[m]);
 		a->leader[m] = leader;
 	}
-	if (a->alg != PEER_ALG_AUTO)
-		return one_shape(a, world, error);
-	all_shapes(a, world);
+	if (a->alg == PEER_ALG_AUTO)
+		all_shapes(a, world);
+	else if (one_shape(a, world, error))
+		return error->err;
+	peer_agreed_apart(a);
 	return 0;
 }
 

@@ -16,7 +16,8 @@ struct peer_hello;
 
 /**
  * struct peer_agreed - what all ranks know after the first swap
- * @shape: arrangements that calls may use; all but the first serve "auto".
+ * @shape: arrangements that calls may use; all but the first serve "auto". Where machines
+ *         have several ranks, as many for leaders alone follow: @napart, 0 or @nshape.
  * @machine, @leader: for the shapes.
  * @proc:  by rank: what it said of itself.
  * @why_leader: of this machine.
@@ -28,6 +29,7 @@ struct peer_hello;
 struct peer_agreed {
 	struct peer_shape shape[PEER_SHAPES_MAX];
 	unsigned int nshape;
+	unsigned int napart;
 	uint32_t *machine;
 	uint32_t *leader;
 	uint32_t machines;
@@ -59,6 +61,9 @@ int peer_agreed_begin(struct peer_agreed *a, const struct trib_peer_conf *conf,
 /** peer_hello_agree() - compare the hellos of all ranks, find the machines */
 int peer_hello_agree(struct peer_agreed *a, const void **all, const size_t *lens, uint32_t world,
 		     uint32_t rank, struct trib_peer_error *error);
+
+/** peer_agreed_apart() - make the shapes of leaders alone, or make them anew */
+void peer_agreed_apart(struct peer_agreed *a);
 
 /** peer_agreed_rate() - tune the shapes, and choose by these rates from now on */
 void peer_agreed_rate(struct peer_agreed *a, size_t chunk, const struct peer_rates *r);

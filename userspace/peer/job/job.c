@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "hello.h"
+#include "peer/gpu/gpu.h"
 #include "peer/run/crew.h"
 #include "peer/error.h"
 
@@ -23,12 +24,18 @@
  * struct trib_peer - a rank's membership
  * @agreed: what all ranks agreed on; the crew's shapes are in it.
  * @boot:  NULL in a world of one.
+ * @gpu:   from the first call of GPU memory on. @gpu_conf: for it.
+ * @refused: why the last call was not taken; .err 0: it was.
  * @died:  the bootstrap's word, which may come before there is a crew.
  */
 struct trib_peer {
 	struct peer_agreed agreed;
 	struct peer_crew *crew;
 	struct peer_boot *boot;
+	struct peer_gpu *gpu;
+	struct peer_gpu_conf gpu_conf;
+	struct trib_peer_error refused;
+	char *gpu_texts[2];
 	pthread_mutex_t lock;
 	struct trib_peer_error died;
 	uint32_t rank, world;
@@ -141,7 +148,7 @@ static int make_crew(struct trib_peer *p, const struct trib_peer_conf *conf,
 		.rank = conf->rank,
 		.world = conf->world,
 		.shape = a->shape,
-		.nshape = a->nshape,
+		.nshape = a->nshape + a->napart,
 		.provider = a->provider,
 		.shm_name = a->shm_name,
 		.ops = &peer_port_ofi,
@@ -218,8 +225,53 @@ static int connect_all(struct trib_peer *p, struct trib_peer_error *error)
 	return rc ? rc : swap(p, "", 0, nothing, error);
 }
 
+/* The options for GPUs, which are needed only when a call wants one. */
+static int keep_gpu_conf(struct trib_peer *p, const struct trib_peer_conf *conf,
+			 struct trib_peer_error *error)
+{
+	const char *wrong, *text[2] = {conf->gpu_way, conf->gpu_library};
+	unsigned int i;
+
+	p->gpu_conf.segment = conf->gpu_segment;
+	for (i = 0; i < 2; i++) {
+		if (!text[i] || !*text[i])
+			continue;
+		p->gpu_texts[i] = strdup(text[i]);
+		if (!p->gpu_texts[i])
+			return peer_error(error, TRIB_PEER_SYSTEM, -ENOMEM, -1, "out of memory");
+	}
+	p->gpu_conf.way = p->gpu_texts[0];
+	p->gpu_conf.library = p->gpu_texts[1];
+	wrong = peer_gpu_conf_wrong(&p->gpu_conf);
+	return wrong ? peer_error(error, TRIB_PEER_ARGUMENT, -EINVAL, -1, "%s", wrong) : 0;
+}
+
+static int open_gpu(struct trib_peer *p, const struct trib_peer_call *c)
+{
+	struct peer_agreed *a = &p->agreed;
+	struct peer_gpu_conf *gc = &p->gpu_conf;
+
+	gc->crew = p->crew;
+	gc->boot = p->boot;
+	gc->rank = p->rank;
+	gc->world = p->world;
+	gc->machine = a->machine;
+	gc->leader = a->leader;
+	gc->machines = a->machines;
+	gc->intra = a->intra;
+	gc->apart = a->napart;
+	gc->shm_name = a->shm_name;
+	gc->provider = a->provider;
+	return peer_gpu_open(&p->gpu, gc, c->dst, &p->refused);
+}
+
 static void peer_leave(struct trib_peer *p, bool orderly)
 {
+	/* Its thread may wait for others by the bootstrap. */
+	if (p->gpu && !orderly && p->boot)
+		peer_boot_tell(p->boot, (int)p->rank, "this rank detached");
+	if (p->gpu)
+		peer_gpu_stop(p->gpu, orderly);
 	/* The others may still wait for what the ports have not sent: leave together. */
 	if (p->boot)
 		peer_boot_close(p->boot, orderly);
@@ -230,8 +282,12 @@ static void peer_leave(struct trib_peer *p, bool orderly)
 
 static void peer_close(struct trib_peer *p)
 {
+	if (p->gpu)
+		peer_gpu_close(p->gpu);
 	if (p->crew)
 		peer_crew_close(p->crew);
+	free(p->gpu_texts[0]);
+	free(p->gpu_texts[1]);
 	peer_agreed_free(&p->agreed);
 	pthread_mutex_destroy(&p->lock);
 	free(p);
@@ -252,7 +308,9 @@ static int peer_open(struct trib_peer **out, const struct trib_peer_conf *conf,
 	p->rank = conf->rank;
 	p->world = conf->world;
 	p->chunk_is_given = conf->chunk;
-	rc = peer_agreed_begin(&p->agreed, conf, &hello, &len, error);
+	rc = keep_gpu_conf(p, conf, error);
+	if (!rc)
+		rc = peer_agreed_begin(&p->agreed, conf, &hello, &len, error);
 	if (!rc)
 		rc = meet(p, conf, error);
 	if (!rc)
@@ -304,12 +362,43 @@ static const char *peer_wrong(const struct trib_peer *p, const struct trib_peer_
 		return "a buffer is NULL";
 	if (c->collective == PEER_BROADCAST && c->root >= p->world)
 		return "root is not a rank";
-	return NULL;
+	if (c->memory >= PEER_MEMORY__MAX)
+		return "the memory of a buffer does not exist";
+	return c->memory && p->gpu ? peer_gpu_wrong(p->gpu, c) : NULL;
+}
+
+/* A call of this rank cannot be made, so the others would wait for it for ever. */
+static int refuse(struct trib_peer *p)
+{
+	struct trib_peer_error *e = &p->refused;
+
+	if (e->err == -EINVAL || e->err == -ENOMEM)
+		return e->err;
+	peer_crew_end(p->crew, e->code, e->err, e->rank, e->text);
+	tell(p, (int)p->rank, e->text);
+	return e->err;
 }
 
 static int peer_issue(struct trib_peer *p, const struct trib_peer_call *c, void *cookie)
 {
-	return peer_crew_issue(p->crew, c, peer_agreed_pick(&p->agreed, c), cookie);
+	struct trib_peer_call seg = *c;
+	int rc = 0;
+
+	p->refused.err = 0;
+	if (c->memory && c->count && !p->gpu)
+		rc = open_gpu(p, c);
+	if (rc)
+		return refuse(p);
+	if (!p->gpu)
+		return peer_crew_issue(p->crew, c, peer_agreed_pick(&p->agreed, c), cookie);
+	if (c->memory && c->count) {
+		seg.count = peer_gpu_bytes(p->gpu, c) / trib_reduce_size(c->dtype);
+		rc = peer_gpu_wrong(p->gpu, c) ? -EINVAL : 0;
+	}
+	if (rc)
+		return rc;
+	rc = peer_gpu_issue(p->gpu, c, peer_agreed_pick(&p->agreed, &seg), cookie, &p->refused);
+	return p->refused.err ? refuse(p) : rc;
 }
 
 static int peer_fd(const struct trib_peer *p)
@@ -327,6 +416,8 @@ static void peer_get_error(struct trib_peer *p, struct trib_peer_error *error)
 	pthread_mutex_lock(&p->crew->lock);
 	*error = p->crew->verdict;
 	pthread_mutex_unlock(&p->crew->lock);
+	if (!error->err)
+		*error = p->refused;
 }
 
 static void peer_count(struct trib_peer *p, struct trib_peer_counters *out)
@@ -337,6 +428,8 @@ static void peer_count(struct trib_peer *p, struct trib_peer_counters *out)
 static void peer_describe(struct trib_peer *p, char *buf, size_t room)
 {
 	peer_agreed_describe(&p->agreed, buf, room);
+	if (p->gpu)
+		peer_gpu_describe(p->gpu, buf, room);
 }
 
 const struct trib_peer_ops trib_peer_ops = {

@@ -15,6 +15,7 @@ void peer_agreed_rate(struct peer_agreed *a, size_t chunk, const struct peer_rat
 	/* A shape that cannot be tuned keeps its sizes: right, if not the fastest. */
 	for (i = 0; i < a->nshape; i++)
 		(void)peer_shape_tune(&a->shape[i], 4, chunk, &costs);
+	peer_agreed_apart(a);
 	if (a->nshape > 1)
 		peer_table_init(&a->table, a->shape, a->nshape, chunk, &costs);
 }

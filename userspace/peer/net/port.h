@@ -176,6 +176,9 @@ struct peer_nic {
 /** peer_nic_device() - the network device of an address; @nic itself if it is none of this host */
 void peer_nic_device(const char *nic, char *out, size_t room);
 
+/** peer_nic_hmem() - whether fi_getinfo() offers @provider with FI_HMEM, memory of devices */
+bool peer_nic_hmem(const char *provider);
+
 /**
  * peer_nics_find() - ask fi_getinfo() for NICs, best provider first
  * @provider: only this one, or NULL.

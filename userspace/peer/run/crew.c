@@ -31,7 +31,9 @@ static void put(struct peer_task *t)
 
 static void push_done(struct peer_crew *c, struct peer_task *t, int status)
 {
-	if (t->silent) {
+	if (t->told)
+		t->told(t->told_arg, status, t->detail);
+	if (t->told || t->silent) {
 		put(t);
 		return;
 	}
@@ -120,10 +122,10 @@ static void push(struct peer_crew *c, struct peer_task *t)
 		}
 }
 
-int peer_crew_issue(struct peer_crew *c, const struct trib_peer_call *call, unsigned int shape,
-		    void *cookie)
+static int issue(struct peer_crew *c, const struct trib_peer_call *call, unsigned int shape,
+		 void *cookie, peer_told_fn told)
 {
-	struct peer_task *t = NULL, *then;
+	struct peer_task *t = NULL, *then, *last;
 	int rc;
 
 	pthread_mutex_lock(&c->lock);
@@ -132,7 +134,13 @@ int peer_crew_issue(struct peer_crew *c, const struct trib_peer_call *call, unsi
 		rc = -ECANCELED;
 	if (!rc)
 		t = peer_task_make(c, call, shape, cookie, &rc);
-	c->calls += t != NULL;
+	c->calls += t && !told;
+	for (last = t; last && last->then; last = last->then)
+		;
+	if (last && told) {
+		last->told = told;
+		last->told_arg = cookie;
+	}
 	for (; t; t = then) {
 		then = t->then;
 		if (c->nworker) {
@@ -146,6 +154,36 @@ int peer_crew_issue(struct peer_crew *c, const struct trib_peer_call *call, unsi
 	}
 	pthread_mutex_unlock(&c->lock);
 	return rc;
+}
+
+int peer_crew_issue(struct peer_crew *c, const struct trib_peer_call *call, unsigned int shape,
+		    void *cookie)
+{
+	return issue(c, call, shape, cookie, NULL);
+}
+
+int peer_crew_issue_told(struct peer_crew *c, const struct trib_peer_call *call, unsigned int shape,
+			 peer_told_fn told, void *arg)
+{
+	return issue(c, call, shape, arg, told);
+}
+
+struct peer_task *peer_crew_token(void *cookie)
+{
+	struct peer_task *t = calloc(1, sizeof(*t));
+
+	if (t)
+		t->cookie = cookie;
+	return t;
+}
+
+void peer_crew_finish(struct peer_crew *c, struct peer_task *token, int status, int64_t detail)
+{
+	pthread_mutex_lock(&c->lock);
+	token->detail = detail;
+	c->calls++;
+	push_done(c, token, status);
+	pthread_mutex_unlock(&c->lock);
 }
 
 bool peer_crew_collect(struct peer_crew *c, struct trib_peer_done *done)
@@ -198,6 +236,8 @@ static void stop(struct peer_crew *c)
 	pthread_cond_broadcast(&c->heard);
 	for (w = c->worker; w < c->worker + c->nworker; w++)
 		ring(w->wake);
+	if (c->ended)
+		c->ended(c->ended_arg);
 }
 
 void peer_crew_end(struct peer_crew *c, int code, int err, int rank, const char *text)

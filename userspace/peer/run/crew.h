@@ -25,7 +25,7 @@
 #include "peer/peer.h"
 #include "walk.h"
 
-#define PEER_SHAPES_MAX 8
+#define PEER_SHAPES_MAX 12
 
 struct peer_crew;
 
@@ -56,6 +56,9 @@ struct peer_crew_conf {
 	uint32_t nval;
 };
 
+/* A call is done; must not call the crew. */
+typedef void (*peer_told_fn)(void *arg, int status, int64_t detail);
+
 /**
  * struct peer_task - a call in the queue
  * @then:  the task that is ready when this one is finished, or NULL.
@@ -64,6 +67,7 @@ struct peer_crew_conf {
  * @waits: another task makes it ready, as its @then; else the first worker, which
  *         prepares it.
  * @silent: nobody collects it.
+ * @told:  called in place of collecting it, with the crew's lock held; @told_arg for it.
  * @detail: of a failure: the report of -EDOM, 1 + the element of -ERANGE.
  * @left:  workers that have not passed it; those without a lane of it pass at once.
  * @own:   ... of @dst: where this rank's part of @work goes at the end: REDUCE_SCATTER.
@@ -76,6 +80,8 @@ struct peer_task {
 	bool ready;
 	bool waits;
 	bool silent;
+	peer_told_fn told;
+	void *told_arg;
 	int64_t detail;
 	struct peer_job job;
 	struct peer_plan *plan;
@@ -124,7 +130,8 @@ struct peer_worker {
  * @head, @tail: tasks that not all workers have passed; @done: those to collect.
  * @verdict: why the crew ended; .err 0: it has not.
  * @heard: signals that @verdict was set.
- * @end:   no more tasks: set with a verdict or by peer_crew_close().
+ * @end:   no more tasks: set with a verdict or by peer_crew_close(). @ended: called when
+ *         it was set, with the lock held; NULL: none.
  * @alive: workers that have ports.
  */
 struct peer_crew {
@@ -148,6 +155,8 @@ struct peer_crew {
 	unsigned int alive;
 	void (*tell)(void *arg, int rank, const char *text);
 	void *tell_arg;
+	void (*ended)(void *arg);
+	void *ended_arg;
 	uint64_t calls;
 };
 
@@ -169,6 +178,16 @@ int peer_crew_start(struct peer_crew *c, struct trib_peer_error *error);
  */
 int peer_crew_issue(struct peer_crew *c, const struct trib_peer_call *call, unsigned int shape,
 		    void *cookie);
+/** peer_crew_issue_told() - the same; @told is called when it is done, nobody collects it */
+int peer_crew_issue_told(struct peer_crew *c, const struct trib_peer_call *call, unsigned int shape,
+			 peer_told_fn told, void *arg);
+
+/**
+ * peer_crew_token() - a call that the crew does not carry out, but collect() shall return
+ * Return: what peer_crew_finish() takes, or peer_task_free(); NULL: no memory.
+ */
+struct peer_task *peer_crew_token(void *cookie);
+void peer_crew_finish(struct peer_crew *c, struct peer_task *token, int status, int64_t detail);
 bool peer_crew_collect(struct peer_crew *c, struct trib_peer_done *done);
 void peer_crew_count(struct peer_crew *c, struct trib_peer_counters *out);
 
@@ -177,6 +196,12 @@ void peer_crew_count(struct peer_crew *c, struct trib_peer_counters *out);
  * Any thread. Does not wait.
  */
 void peer_crew_end(struct peer_crew *c, int code, int err, int rank, const char *text);
+
+/**
+ * peer_crew_fail() - a port failed: end the crew, and tell the other ranks
+ * Waits a moment for the bootstrap's word, which may know better who ended.
+ */
+void peer_crew_fail(struct peer_crew *c, const struct peer_fault *f);
 
 /** peer_crew_next() - the task that a worker can start now, or NULL */
 struct peer_task *peer_crew_next(struct peer_crew *c, struct peer_worker *w);

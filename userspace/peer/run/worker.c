@@ -16,10 +16,8 @@
 
 /* --- the end of a crew */
 
-/* The bootstrap may know who ended: wait for it, then give this port's reason. */
-static void fail(struct peer_worker *w, const struct peer_fault *f)
+void peer_crew_fail(struct peer_crew *c, const struct peer_fault *f)
 {
-	struct peer_crew *c = w->crew;
 	struct timespec until;
 
 	clock_gettime(CLOCK_REALTIME, &until);
@@ -76,7 +74,7 @@ static int poll_ports(struct peer_worker *w)
 		rc = p->ops->poll(p);
 		if (rc < 0) {
 			p->ops->fault(p, &f);
-			fail(w, &f);
+			peer_crew_fail(w->crew, &f);
 			return rc;
 		}
 		n += rc;
@@ -137,7 +135,7 @@ static void other_call(struct peer_worker *w)
 		f.text, sizeof(f.text),
 		"rank %u makes another call than this rank: all ranks must issue the same collectives in the same order",
 		w->walk.wrong_peer);
-	fail(w, &f);
+	peer_crew_fail(w->crew, &f);
 }
 
 static int walk(struct peer_worker *w, struct peer_task *t)
@@ -148,7 +146,7 @@ static int walk(struct peer_worker *w, struct peer_task *t)
 	bool any;
 
 	if (rc) {
-		fail(w, &f);
+		peer_crew_fail(w->crew, &f);
 		return rc;
 	}
 	while (!w->crew->end) {

@@ -132,7 +132,7 @@ static void root_up(struct peer_build *b)
 /** peer_local_up() - bring the machine's values to its leader */
 void peer_local_up(struct peer_build *b)
 {
-	if (!b->cast.local)
+	if (!b->cast.local || b->cast.shape->apart)
 		return;
 	b->partial = b->cast.leaders > 1;
 	switch (b->what.collective) {
@@ -188,7 +188,7 @@ void peer_local_down(struct peer_build *b)
 	bool parts = b->what.collective == PEER_REDUCE_SCATTER;
 	uint32_t i, n = parts ? 1 : peer_order_segments(b);
 
-	if (!b->cast.local)
+	if (!b->cast.local || b->cast.shape->apart)
 		return;
 	for (i = 0; i < n; i++)
 		result_down(b, peer_order_down(b, i));

@@ -93,6 +93,8 @@ enum peer_intra {
  * @machine: by rank: number of its machine; NULL: each rank is one.
  * @leader: by machine: its leader's rank; NULL with @machine NULL.
  * @machines: number of machines. 0 with @machine NULL.
+ * @apart: leaders exchange vectors that their machines have summed up already, by other
+ *         means, and the others have no operations. With @intra and several machines.
  */
 struct peer_shape {
 	enum peer_alg alg;
@@ -107,6 +109,7 @@ struct peer_shape {
 	const uint32_t *machine;
 	const uint32_t *leader;
 	uint32_t machines;
+	bool apart;
 };
 
 /* Collectives, numbered as in enum trib_collective (uapi/trib_sock.h). */

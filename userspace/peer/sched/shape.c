@@ -16,6 +16,8 @@ static const char *machines_wrong(const struct peer_shape *s)
 		return "machine, leader and machines: give all or none";
 	if (s->intra != PEER_INTRA_NONE && !s->machine)
 		return "intra needs machines";
+	if (s->apart && (s->intra == PEER_INTRA_NONE || s->machines < 2))
+		return "leaders apart need intra and several machines";
 	if (s->machines > s->world)
 		return "more machines than ranks";
 	for (i = 0; s->machine && i < s->world; i++)
