@@ -47,7 +47,7 @@ ranks_stop()
 	local p
 
 	for p in "${ranks_pids[@]}"; do
-		kill "$p" 2>/dev/null
+		kill "$p" 2>/dev/null || true
 	done
 	rm -rf "$ranks_dir"
 }

@@ -78,8 +78,9 @@ pid_t __wrap_fork(void)
 	cm->cmsg_type = SCM_RIGHTS;
 	cm->cmsg_len = CMSG_LEN(sizeof(int));
 	memcpy(CMSG_DATA(cm), &theirs, sizeof(int));
-	must(sendmsg(early, &p.m, MSG_NOSIGNAL) == sizeof(pid), "send");
-	must(recv(early, &pid, sizeof(pid), 0) == sizeof(pid), "receive");
+	must(TEMP_FAILURE_RETRY(sendmsg(early, &p.m, MSG_NOSIGNAL)) == sizeof(pid), "send");
+	/* libFuzzer has a clock, which interrupts. */
+	must(TEMP_FAILURE_RETRY(recv(early, &pid, sizeof(pid), 0)) == sizeof(pid), "receive");
 	return pid;
 }
 
@@ -87,7 +88,8 @@ pid_t __wrap_fork(void)
 pid_t __wrap_waitpid(pid_t pid, int *status, int options)
 {
 	must(!status && !options, "how the planner waits");
-	must(send(early, &pid, sizeof(pid), MSG_NOSIGNAL) == sizeof(pid), "send");
+	must(TEMP_FAILURE_RETRY(send(early, &pid, sizeof(pid), MSG_NOSIGNAL)) == sizeof(pid),
+	     "send");
 	return pid;
 }
 
