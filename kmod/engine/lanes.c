@@ -14,6 +14,10 @@
  * missing after more of them than come in a round trip is lost. If few come, time tells; if
  * none, time-outs probe. The simulator's recovery.py is the model; its README has what was
  * tried. If much is lost, the rank sends by its window for a while.
+ *
+ * The process that owns a collective socket has its cells, too, and may write there at any time.
+ * So lengths, counts and indices are those of this rank's own memory, or of one snapshot; the
+ * process can only make its own contributions and results wrong, and its socket slow.
  */
 #include "inner.h"
 
@@ -142,7 +146,7 @@ bool trib_cells_copy(const struct trib_stream *s, uint64_t c, struct trib_larges
 
 	if (trib_cells_state(s, c) != TRIB_CELL_SENT)
 		return false;
-	to->h = *h;
+	trib_snapshot(&to->h, h, sizeof(to->h));
 	len = trib_packet_len(&to->h);
 	/* XDP may be writing the header: only the state tells. */
 	if (len > sizeof(*to) || len > s->stride - offsetof(struct trib_cell, h))
@@ -203,16 +207,20 @@ uint64_t trib_cells_delivered(struct trib_stream *s)
 static void read_cell(struct trib_stream *s, uint64_t c)
 {
 	const struct trib_cell *cell = shared(s, c);
-	struct trib_rx rx = {
+	struct trib_hdr h;
+	struct trib_rx rx;
+
+	trib_snapshot(&h, &cell->h, sizeof(h));
+	rx = (struct trib_rx){
 		.type = TRIB_T_RESULT,
-		.flags = cell->h.flags,
-		.op = cell->h.op,
-		.fmt = cell->h.fmt,
-		.child = be16toh(cell->h.child),
-		.nval = be16toh(cell->h.nval),
+		.flags = h.flags,
+		.op = h.op,
+		.fmt = h.fmt,
+		.child = be16toh(h.child),
+		.nval = be16toh(h.nval),
 		.chunk = (uint32_t)c,
 		.epoch = s->epoch,
-		.scale = (int32_t)be32toh(cell->h.scale),
+		.scale = (int32_t)be32toh(h.scale),
 		.took_ns = trib_cell_stamped((uint32_t)c) ? cell->took_ns : 0,
 		.v = cell->v,
 		.len = s->stride - (uint32_t)offsetof(struct trib_cell, v),

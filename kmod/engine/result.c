@@ -55,7 +55,7 @@ static void count_carried(struct trib_stream *s, const struct trib_chunk *e, uin
 	if (e->state != TRIB_CHUNK_READY)
 		return;
 	s->eng->count.carried++;
-	trib_send_count(s, trib_cell(s, c));
+	trib_send_count(s, trib_cell_len(s, c));
 }
 
 /* A wrong result has overwritten our GRAD in a shared cell: make it again. */
@@ -117,8 +117,7 @@ static void rx_result(struct trib_stream *s, const struct trib_rx *rx)
 /* Send a result that a rank or a relay lacks. */
 static void answer_result(struct trib_stream *s, uint64_t c)
 {
-	struct trib_hdr *h = (void *)trib_cell(s, c);
-	struct trib_iovec iov = {h, trib_packet_len(h)};
+	struct trib_iovec iov = {trib_cell(s, c), trib_cell_len(s, c)};
 
 	s->eng->ops->send(s->eng, s, &iov, 1, (unsigned int)iov.iov_len);
 }
