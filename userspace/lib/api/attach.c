@@ -149,7 +149,7 @@ static int find_peers(struct trib_place *p)
 
 static int find_place(struct trib *t, const struct wish *w)
 {
-	bool mapped = w->transport == TRIB_TRANSPORT_AUTO || w->transport == TRIB_TRANSPORT_XDP;
+	bool mapped = w->transport != TRIB_TRANSPORT_UDP;
 	struct trib_place *p = &t->place;
 	int rc;
 
