@@ -129,9 +129,21 @@ static int bind_place(struct trib *t)
 	return bind(t->ksock->fd, &addr.sa, sizeof(sa)) ? bind_error(t, errno) : 0;
 }
 
+/*
+ * The relay's face may name the port of ranks without cells (trib-socket(7)), which XDP leaves
+ * alone: results that come there count, too.
+ */
+static void open_ports(struct trib_attach_rep *rep)
+{
+	unsigned int i;
+
+	for (i = 0; rep->flags & TRIB_ATTACH_MAPPED && i < rep->ntree; i++)
+		rep->tree[i].recv_port = (uint16_t)(TRIB_UDP_PORT_WORKER + rep->tree[i].child);
+}
+
 static int ksock_open(struct trib *t)
 {
-	const struct trib_attach_rep *rep = &t->place.rep;
+	struct trib_attach_rep *rep = &t->place.rep;
 	struct trib_ksock *k = calloc(1, sizeof(*k));
 	int rc;
 
@@ -147,6 +159,7 @@ static int ksock_open(struct trib *t)
 				? "the kernel has no collective sockets: module trib is not loaded (modprobe trib)"
 				: "cannot make a collective socket: %s",
 			strerror(errno));
+	open_ports(rep);
 	rc = option(t, TRIB_SO_PLACE, rep,
 		    offsetof(struct trib_attach_rep, tree) + rep->ntree * sizeof(rep->tree[0]));
 	if (!rc)
