@@ -154,6 +154,9 @@ static int find_place(struct trib *t, const struct wish *w)
 	int rc;
 
 	if (!is_ticket(w->job)) {
+		/* A module of an older version has no cells. */
+		if (w->transport == TRIB_TRANSPORT_KERNEL && !trib_ksock_takes_cells())
+			mapped = false;
 		rc = trib_tribd_attach(p, w->job, w->rank, mapped);
 	} else {
 		rc = trib_ticket_parse(p, w->job);

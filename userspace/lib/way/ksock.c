@@ -33,6 +33,25 @@ static int protocol(void)
 	return n > 0 && n < 256 ? n : IPPROTO_TRIB;
 }
 
+static int make_socket(void)
+{
+	return socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol());
+}
+
+bool trib_ksock_takes_cells(void)
+{
+	uint32_t epoch[TRIB_ATTACH_TREES];
+	socklen_t len = sizeof(epoch);
+	int fd = make_socket();
+	bool takes;
+
+	if (fd < 0)
+		return false;
+	takes = !getsockopt(fd, SOL_TRIB, TRIB_SO_EPOCHS, epoch, &len);
+	close(fd);
+	return takes;
+}
+
 /* Read the socket's own error. Return: whether it has one. */
 static bool its_error(const struct trib *t, struct trib_sock_error *e)
 {
@@ -133,17 +152,31 @@ static int bind_place(struct trib *t)
  * The relay's face may name the port of ranks without cells (trib-socket(7)), which XDP leaves
  * alone: results that come there count, too.
  */
-static void open_ports(struct trib_attach_rep *rep)
+static void choose_ports(struct trib_attach_rep *rep, bool any)
 {
 	unsigned int i;
 
 	for (i = 0; rep->flags & TRIB_ATTACH_MAPPED && i < rep->ntree; i++)
-		rep->tree[i].recv_port = (uint16_t)(TRIB_UDP_PORT_WORKER + rep->tree[i].child);
+		rep->tree[i].recv_port =
+			any ? 0 : (uint16_t)(TRIB_UDP_PORT_WORKER + rep->tree[i].child);
+}
+
+/* @any: let the kernel choose UDP ports, if the place has cells. */
+static int take_place(struct trib *t, bool any)
+{
+	struct trib_attach_rep *rep = &t->place.rep;
+	int rc;
+
+	choose_ports(rep, any);
+	rc = option(t, TRIB_SO_PLACE, rep,
+		    offsetof(struct trib_attach_rep, tree) + rep->ntree * sizeof(rep->tree[0]));
+	if (!rc)
+		rc = hand_over_cells(t);
+	return rc ? rc : bind_place(t);
 }
 
 static int ksock_open(struct trib *t)
 {
-	struct trib_attach_rep *rep = &t->place.rep;
 	struct trib_ksock *k = calloc(1, sizeof(*k));
 	int rc;
 
@@ -151,7 +184,7 @@ static int ksock_open(struct trib *t)
 		return trib_fail(t, TRIB_ERR_SYSTEM, -ENOMEM, "out of memory");
 	t->ksock = k;
 	k->tail = &k->head;
-	k->fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol());
+	k->fd = make_socket();
 	if (k->fd < 0)
 		return trib_fail(
 			t, TRIB_ERR_SYSTEM, -errno,
@@ -159,17 +192,14 @@ static int ksock_open(struct trib *t)
 				? "the kernel has no collective sockets: module trib is not loaded (modprobe trib)"
 				: "cannot make a collective socket: %s",
 			strerror(errno));
-	open_ports(rep);
-	rc = option(t, TRIB_SO_PLACE, rep,
-		    offsetof(struct trib_attach_rep, tree) + rep->ntree * sizeof(rep->tree[0]));
-	if (!rc)
-		rc = hand_over_cells(t);
-	if (!rc)
-		rc = option_ms(t, TRIB_SO_TIMEOUT, t->eng.timeout_ns);
+	rc = option_ms(t, TRIB_SO_TIMEOUT, t->eng.timeout_ns);
 	if (!rc)
 		rc = option_ms(t, TRIB_SO_JOIN_TIMEOUT, t->eng.join_timeout_ns);
 	if (!rc)
-		rc = bind_place(t);
+		rc = take_place(t, false);
+	/* A rank of another job may have the port. */
+	if (rc == -EADDRINUSE && t->place.rep.flags & TRIB_ATTACH_MAPPED)
+		rc = take_place(t, true);
 	/*
 	 * If this process dies, the kernel tells the other ranks. The watch
 	 * keeps the rank at a new
@@ -228,10 +258,8 @@ static int tell_epochs(struct trib *t)
 
 static int ksock_join(struct trib *t)
 {
-	int rc;
-
 	uint64_t until = clock_ns() + t->eng.join_timeout_ns + JOIN_SLACK_MS * TRIB_MS;
-	int got = await(t, POLLOUT, until);
+	int rc, got = await(t, POLLOUT, until);
 
 	if (got & (POLLERR | POLLHUP))
 		trib_ksock_die(t, -EIO, "the collective socket failed");
