@@ -44,9 +44,12 @@ $(addprefix $(VM)/,netlink/nlfuzz life/cycles sock/sockcycles sockfuzz/sockfuzz)
 $(VM_SOCK): %: %.o $(VM)/sock/sock_star.o $(B)/libtrib.a
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(SOCK_LIBS) -lpthread -lm
 
+$(VM)/sock/old_module.so: $(VM)/sock/old_module.o
+	$(CC) $(LDFLAGS_ALL) -shared -o $@ $<
+
 $(VM)/sock/sock_share: $(VM_RIG)
 $(VM)/sock/sock_access: $(VM)/netlink/genl.o
 $(VM)/sock/sock_access: SOCK_LIBS := -lnl-genl-3 -lnl-3
 
-CHECK_BINS += $(VM_BINS)
+CHECK_BINS += $(VM_BINS) $(VM)/sock/old_module.so
 CHECK_TESTS += $(sort $(wildcard tests/vm/*.t))

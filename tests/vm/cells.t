@@ -19,11 +19,16 @@ cleanup()
 }
 trap cleanup EXIT
 
-# perf TRANSPORTS OPTION...: rank r uses the r-th of the four transports.
+# perf TRANSPORTS OPTION...: rank r uses the r-th of the four transports; old: a kernel socket,
+# beside a module that has no cells.
 # shellcheck disable=SC2016 # for the shell there
 perf()
 {
 	fabric run --fail-fast -- sh -c 'TRIB_TRANSPORT=$(echo "$1" | cut -d, -f$((RANK + 1)))
+		if [ "$TRIB_TRANSPORT" = old ]; then
+			TRIB_TRANSPORT=kernel
+			export LD_PRELOAD=build/tests/vm/sock/old_module.so
+		fi
 		export TRIB_TRANSPORT
 		shift
 		exec trib-perf -w 1 -c 2 -J '"$tmp"'/perf "$@"' sh "$@"
@@ -79,6 +84,17 @@ big()
 	(($(counter carried) > 0 && $(counter recv_packets) > 0))
 }
 
+# Ranks without cells, alone and beside others, on hosts whose results come to the port of XDP.
+without()
+{
+	local ways
+
+	for ways in old,kernel,kernel,kernel kernel,old,xdp,udp old,old,old,old; do
+		perf "$ways" -b 4 -e 300K -f 17 -n 2 || return
+	done
+	(($(counter carried) == 0))
+}
+
 lossy()
 {
 	fabric down
@@ -106,6 +122,7 @@ load_module
 t cells__of_sockets build/tests/vm/sock/sock_cells
 t perf__of_a_megabyte_by_xdp big
 t perf__every_collective_and_mixed_ranks all_kinds
+t perf__ranks_without_cells_beside_others without
 t lists__say_by_which_way_packets_leave lists
 t loss__of_one_percent lossy
 t generic__xdp_delivers_too generic
