@@ -122,6 +122,8 @@ int reflex_rank(const struct tribd *d, const struct tree *t, const struct local 
 	struct trib_deliver row;
 
 	if (t->kind == TREE_DEDICATED && l->pid && !l->ring)
-		return reason_set(why, -EOPNOTSUPP, "it attached without mapped delivery");
+		return reason_set(why, -EOPNOTSUPP,
+				  "it attached without mapped delivery: by transport udp, "
+				  "or kernel beside a module without TRIB_SO_CELLS");
 	return reflex_fill(d, t, &row, why);
 }
