@@ -255,6 +255,8 @@ void trib_lanes_filled(struct trib_stream *s);
 void trib_lanes_begin(struct trib_stream *s, uint64_t c);
 /* Learn from a round trip. */
 void trib_lanes_sample(struct trib_stream *s, uint32_t took_ns);
+/* Round trips stay long with few lanes: other traffic may fill a queue. Leave it to the window. */
+void trib_lanes_give_way(struct trib_stream *s);
 /* Was something lost lately? */
 bool trib_lanes_lossy(const struct trib_stream *s);
 

@@ -266,7 +266,8 @@ struct trib_secrets {
  * @desk:   the rank's desk; NULL: the cells are the engine's own, and all else is 0.
  * @able:   XDP can send. @reflex: it does; else all packets leave by ops->send().
  * @unsent: chunks in state TRIB_CHUNK_READY while it does not.
- * @slow:   rounds with a queue that is not this rank's.
+ * @slow:   rounds with a queue that may be others'; @patience: so many are borne.
+ * @was:    D when more were; 0: they were not. @was_rtt: @rtt then.
  * @gaps:   share of chunks that counted as lost among the last results, as @loss.
  * @dist:   D, as in the desk.
  * @step:   no chunk in flight is more than so many ahead of another result.
@@ -293,6 +294,9 @@ struct trib_lanes {
 	unsigned int unsent;
 	int64_t gaps;
 	unsigned int slow;
+	unsigned int patience;
+	uint16_t was;
+	uint64_t was_rtt;
 	uint16_t dist;
 	uint16_t step;
 	uint16_t flight;

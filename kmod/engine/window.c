@@ -287,8 +287,8 @@ static void fit_path(struct trib_stream *s)
 	g->most = most;
 	trib_cells_round(s);
 	l->slow = l->reflex && l->rtt >= g->rtt_min + TRIB_TUNE_QUEUE_MAX ? l->slow + 1 : 0;
-	if (l->slow >= TRIB_TUNE_LANE_SLOW)
-		l->gaps = TRIB_SHARE_ALL / 8;
+	if (l->slow >= l->patience)
+		trib_lanes_give_way(s);
 }
 
 static void end_round(struct trib_stream *s)

@@ -189,6 +189,43 @@ static void wire__is_filled(void)
 	expect(measure(&o, 16 * MIB) > 0.5);
 }
 
+/* Does an XDP program send for some rank here? See SIM_REFLEX in userspace/lib/build.mk. */
+static bool by_xdp(void)
+{
+	struct sim_options o = wires(2, 500e6);
+	struct sim s;
+	bool is;
+
+	sim_init(&s, &o);
+	is = s.worker[0].t->eng.stream[0]->lanes.able;
+	sim_free(&s);
+	return is;
+}
+
+/*
+ * So few lanes as there are fill a queue of more than a millisecond, but nobody else does: the
+ * window is no better.
+ */
+static void lanes__stay_on_a_slow_wire(void)
+{
+	struct sim_options o = wires(4, 100e6);
+	struct sim s;
+	unsigned int i;
+
+	sim_init(&s, &o);
+	job_start(&s, 32 * MIB);
+	expect(sim_run(&s, all_done, s.now + 100 * TRIB_SEC));
+	for (i = 0; i < s.nworker; i++) {
+		const struct trib_tally *c = &s.worker[i].t->eng.count;
+
+		printf("# rank %u: XDP sent %llu of %llu\n", i, (unsigned long long)c->carried,
+		       (unsigned long long)c->sent_packets);
+		expect(!by_xdp() || c->carried > c->sent_packets / 3);
+	}
+	job_end(&s);
+	sim_free(&s);
+}
+
 /* Two hosts with two and three ranks each, which they add up. */
 static void hosts__fill_their_wires(void)
 {
@@ -399,19 +436,6 @@ static double beside_tcp(double queue_ms, bool up, double *tcp)
 	return got;
 }
 
-/* Does an XDP program send for some rank here? See SIM_REFLEX in userspace/lib/build.mk. */
-static bool by_xdp(void)
-{
-	struct sim_options o = wires(2, 500e6);
-	struct sim s;
-	bool is;
-
-	sim_init(&s, &o);
-	is = s.worker[0].t->eng.stream[0]->lanes.able;
-	sim_free(&s);
-	return is;
-}
-
 static void window__shares_with_tcp(void)
 {
 	static const double queues[] = {2, 5, 10, 25};
@@ -430,6 +454,7 @@ static void window__shares_with_tcp(void)
 int main(void)
 {
 	run(wire__is_filled);
+	run(lanes__stay_on_a_slow_wire);
 	run(hosts__fill_their_wires);
 	run(plan__is_kept);
 	run(message__is_cut_by_weight);
