@@ -212,6 +212,12 @@ void trib_window_result(struct trib_stream *s, uint64_t c, const struct trib_rx 
 void trib_window_lost(struct trib_stream *s, uint64_t c);
 /* Tell XDP the window. */
 void trib_window_fit(struct trib_stream *s);
+/*
+ * After a try of the window instead of lanes: did it get more? Its size over the round trip
+ * tells. On a slow wire or a busy host round trips of few lanes are long although nothing else
+ * fills a queue.
+ */
+void trib_window_judge(struct trib_stream *s);
 /* Results after @c came: @c is lost or late. */
 void trib_window_gap(struct trib_stream *s, uint64_t c);
 
@@ -255,8 +261,6 @@ void trib_lanes_filled(struct trib_stream *s);
 void trib_lanes_begin(struct trib_stream *s, uint64_t c);
 /* Learn from a round trip. */
 void trib_lanes_sample(struct trib_stream *s, uint32_t took_ns);
-/* Round trips stay long with few lanes: other traffic may fill a queue. Leave it to the window. */
-void trib_lanes_give_way(struct trib_stream *s);
 /* Was something lost lately? */
 bool trib_lanes_lossy(const struct trib_stream *s);
 

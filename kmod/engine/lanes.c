@@ -582,32 +582,6 @@ static void count_sent(struct trib_stream *s, uint64_t c)
 		e->sent_ns = e->first_ns = s->eng->now;
 }
 
-void trib_lanes_give_way(struct trib_stream *s)
-{
-	struct trib_lanes *l = &s->lanes;
-
-	l->gaps = TRIB_SHARE_ALL / 8;
-	l->was = l->dist;
-	l->was_rtt = l->rtt;
-}
-
-/*
- * Did the window get more than lanes did? Its size over the round trip tells. On a slow wire or
- * a busy host round trips of few lanes are long although nothing else fills a queue.
- */
-static void judge_window(struct trib_stream *s)
-{
-	struct trib_lanes *l = &s->lanes;
-
-	if (!l->was)
-		return;
-	if (s->cong.cwnd / TRIB_CHUNK_ONE * l->was_rtt * 4 > l->was * l->rtt * 5)
-		l->patience = TRIB_TUNE_LANE_SLOW;
-	else if (l->patience < TRIB_TUNE_LANE_SLOW_MOST)
-		l->patience *= TRIB_TUNE_LANE_SLOW_TIMES;
-	l->was = 0;
-}
-
 static void leave_lanes(struct trib_stream *s)
 {
 	struct trib_lanes *l = &s->lanes;
@@ -616,7 +590,7 @@ static void leave_lanes(struct trib_stream *s)
 	if (most < TRIB_TUNE_WINDOW_LOSSY)
 		most = TRIB_TUNE_WINDOW_LOSSY;
 	/* A window must stand beside others'; else it is what lanes were. */
-	if (!l->was && s->cong.cwnd > most * TRIB_CHUNK_ONE)
+	if (!l->trial && s->cong.cwnd > most * TRIB_CHUNK_ONE)
 		s->cong.cwnd = most * TRIB_CHUNK_ONE;
 	trib_word_store(&l->desk->dist, 0);
 	l->reflex = false;
@@ -641,13 +615,13 @@ static void enter_lanes(struct trib_stream *s)
 	for (c = s->una; c < s->high; c++)
 		if (trib_chunk_state(s, c) == TRIB_CHUNK_SENT)
 			trib_chunk(s, c)->tx = l->nread;
-	judge_window(s);
+	trib_window_judge(s);
 	l->reflex = true;
 	l->slow = 0;
 	l->dist = l->flight = l->peak = 0;
 	l->wide = true;
 	l->step = s->window;
-	l->settled = s->high;
+	l->settled = l->entered = s->high;
 	trib_window_fit(s);
 	s->timer_ns = s->eng->now;
 }

@@ -267,7 +267,9 @@ struct trib_secrets {
  * @able:   XDP can send. @reflex: it does; else all packets leave by ops->send().
  * @unsent: chunks in state TRIB_CHUNK_READY while it does not.
  * @slow:   rounds with a queue that may be others'; @patience: so many are borne.
- * @was:    D when more were; 0: they were not. @was_rtt: @rtt then.
+ * @trial:  more were, so the window is tried. @got: chunks a second that lanes got before.
+ * @less:   newest rounds of @slow in which they get less than half of that.
+ * @entered: chunks before this one left by the window.
  * @gaps:   share of chunks that counted as lost among the last results, as @loss.
  * @dist:   D, as in the desk.
  * @step:   no chunk in flight is more than so many ahead of another result.
@@ -295,8 +297,10 @@ struct trib_lanes {
 	int64_t gaps;
 	unsigned int slow;
 	unsigned int patience;
-	uint16_t was;
-	uint64_t was_rtt;
+	unsigned int less;
+	bool trial;
+	uint64_t got;
+	uint64_t entered;
 	uint16_t dist;
 	uint16_t step;
 	uint16_t flight;

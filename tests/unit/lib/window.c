@@ -6,6 +6,7 @@
  */
 #include "tests/lib/engine_world.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -451,6 +452,47 @@ static void window__shares_with_tcp(void)
 	}
 }
 
+static bool never(struct sim *s)
+{
+	(void)s;
+	return false;
+}
+
+/* Share of a wire of @rate that results used in the next @ns. */
+static double share_of(struct sim *s, double rate, uint64_t ns)
+{
+	const struct trib_stream *st = s->worker[2].t->eng.stream[0];
+	uint64_t from = st->una;
+
+	sim_run(s, never, s->now + ns);
+	return (double)(st->una - from) * st->nval * 32e9 / (double)ns / rate;
+}
+
+/* Lanes have learnt that a slow wire is no better by the window. Then a TCP flow begins. */
+static void window__shares_with_tcp_that_comes_later(void)
+{
+	struct sim_options o = wires(4, 100e6);
+	struct sim_tcp flow;
+	struct sim s;
+	unsigned int i;
+	double alone, beside;
+
+	sim_init(&s, &o);
+	job_start(&s, 4 * MIB);
+	for (i = 0; i < s.nworker; i++)
+		job.left[i] = UINT_MAX;
+	alone = share_of(&s, 100e6, 3 * TRIB_SEC);
+	sim_tcp_start(&s, &flow, &s.worker[2].up);
+	beside = share_of(&s, 100e6, 6 * TRIB_SEC);
+	printf("# alone %.3f, beside TCP %.3f, TCP %.3f\n", alone, beside,
+	       (double)flow.acked * 8 / 6 / 100e6);
+	expect(alone > 0.8);
+	expect(beside > 0.15);
+	flow.on = false;
+	job_end(&s);
+	sim_free(&s);
+}
+
 int main(void)
 {
 	run(wire__is_filled);
@@ -465,5 +507,6 @@ int main(void)
 	run(window__survives_single_losses);
 	run(window__does_not_mind_a_late_rank);
 	run(window__shares_with_tcp);
+	run(window__shares_with_tcp_that_comes_later);
 	return tap_done();
 }
