@@ -151,5 +151,5 @@ bool trib_cells_may_sleep(struct trib_sock *ts)
 {
 	if (!ts->handed || ts->eng.dead || !ts->eng.running)
 		return true;
-	return trib_cells_rest(&ts->eng);
+	return !ts->handed->left && trib_cells_rest(&ts->eng);
 }

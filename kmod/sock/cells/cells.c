@@ -117,5 +117,5 @@ void trib_handed_read(struct trib_handed *h, struct trib_engine *eng)
 	h->news = false;
 	for (i = 0; i < eng->nstream; i++)
 		h->news |= trib_cells_read(eng->stream[i]) > 0;
-	trib_ring_drain(&h->ring, eng);
+	h->left = trib_ring_drain(&h->ring, eng);
 }

@@ -35,7 +35,7 @@ struct trib_ring {
  * struct trib_handed - what a process handed over
  * @kick:   XDP rings: look at the cells. Any context. @ctx: its argument.
  * @ncell, @nval, @ntree: as in the place.
- * @news:   the newest look found results.
+ * @news:   the newest look found results. @left: it left records in the ring.
  * @ring:   ring buffer.
  * @tree:   @ntree arrays.
  */
@@ -46,6 +46,7 @@ struct trib_handed {
 	u16 nval;
 	u16 ntree;
 	bool news;
+	bool left;
 	struct trib_ring ring;
 	struct trib_area tree[];
 };
@@ -74,8 +75,11 @@ void trib_handed_read(struct trib_handed *h, struct trib_engine *eng);
 /* Take over a ring buffer. Return: 0, or -errno and *@why. */
 int trib_ring_take(struct trib_ring *r, int fd, const char **why);
 void trib_ring_drop(struct trib_ring *r);
-/* Hand all records to the engine, in one bounded batch. */
-void trib_ring_drain(struct trib_ring *r, struct trib_engine *eng);
+/*
+ * Hand records to the engine, in one bounded batch. Return: true if some are left, or came
+ * meanwhile without waking anybody.
+ */
+bool trib_ring_drain(struct trib_ring *r, struct trib_engine *eng);
 /* Bytes that a ring takes. */
 size_t trib_ring_bytes(void);
 

@@ -127,11 +127,18 @@ static void rx_event(struct trib_engine *eng, const struct trib_event *ev)
 		trib_rx(s, &rx);
 }
 
+/* The length of the record at @r->at, and its flags. */
+static u32 record_len(const struct trib_ring *r)
+{
+	const u8 *data = (const u8 *)r->data.base + PAGE_SIZE;
+
+	return smp_load_acquire((const u32 *)(data + (r->at & (TRIB_RING_BYTES - 1))));
+}
+
 /* Return: the position behind the record at @r->at, or the same one if it is not complete. */
 static unsigned long rx_record(struct trib_ring *r, struct trib_engine *eng)
 {
-	const u8 *data = (const u8 *)r->data.base + PAGE_SIZE;
-	u32 len = smp_load_acquire((const u32 *)(data + (r->at & (TRIB_RING_BYTES - 1))));
+	u32 len = record_len(r);
 	struct trib_event ev;
 
 	if (len & BPF_RINGBUF_BUSY_BIT)
@@ -144,7 +151,15 @@ static unsigned long rx_record(struct trib_ring *r, struct trib_engine *eng)
 	return r->at + round_up(len + BPF_RINGBUF_HDR_SZ, 8);
 }
 
-void trib_ring_drain(struct trib_ring *r, struct trib_engine *eng)
+/* Is there a complete record? XDP wakes nobody for it. */
+static bool has_record(const struct trib_ring *r)
+{
+	unsigned long end = smp_load_acquire((unsigned long *)r->data.base) & ~7ul;
+
+	return r->at != end && !(record_len(r) & BPF_RINGBUF_BUSY_BIT);
+}
+
+bool trib_ring_drain(struct trib_ring *r, struct trib_engine *eng)
 {
 	unsigned long end = smp_load_acquire((unsigned long *)r->data.base) & ~7ul, next;
 	unsigned int n;
@@ -160,7 +175,8 @@ void trib_ring_drain(struct trib_ring *r, struct trib_engine *eng)
 	}
 	/*
 	 * From here on XDP wakes us again. An exchange, not a store: the next look at the
-	 * cells must see what XDP wrote before.
+	 * cells and at the ring must see what XDP wrote before.
 	 */
 	(void)xchg((unsigned long *)r->consumer.base, r->at);
+	return has_record(r);
 }
