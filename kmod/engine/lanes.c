@@ -245,13 +245,6 @@ static void note_next(struct trib_stream *s, uint64_t c)
 		trib_lanes_begin(s, next);
 }
 
-static bool waits(const struct trib_stream *s, uint64_t c)
-{
-	enum trib_chunk_state state = trib_chunk_state(s, c);
-
-	return state == TRIB_CHUNK_SENT || state == TRIB_CHUNK_READY || state == TRIB_CHUNK_LATE;
-}
-
 /*
  * The end of chunks that can have been sent if @news results have come and were not read: each
  * let one go, and that one the next of its lane.
@@ -276,7 +269,7 @@ unsigned int trib_cells_read(struct trib_stream *s)
 	for (c = s->una; c < reach(s, 0) && !s->eng->dead; c++) {
 		/* Another CPU has just written these cells. */
 		__builtin_prefetch(shared(s, c + 2));
-		if (!waits(s, c) || !has_result(s, c))
+		if (!trib_chunk_waits(s, c) || !has_result(s, c))
 			continue;
 		read_cell(s, c);
 		note_next(s, c);
@@ -303,7 +296,7 @@ static uint64_t batch(const struct trib_stream *s, uint64_t delivered)
 	if (l->reflex && trib_lanes_lossy(s))
 		n = l->dist / 2;
 	/* The next part may wait for exponents, and those behind it be under way. */
-	left = waits(s, s->una) ? trib_chunk(s, s->una)->part->left : n;
+	left = trib_chunk_waits(s, s->una) ? trib_chunk(s, s->una)->part->left : n;
 	left = left > delivered - l->seen ? left - (delivered - l->seen) : 1;
 	if (n > left)
 		n = left;
@@ -343,7 +336,7 @@ static bool can_wait(struct trib_stream *s)
 	if (!news)
 		return true;
 	return l->reflex && sum == l->armed && sum < l->filled && news < TRIB_TUNE_LANE_NEWS &&
-	       waits(s, s->una) && news < trib_chunk(s, s->una)->part->left;
+	       trib_chunk_waits(s, s->una) && news < trib_chunk(s, s->una)->part->left;
 }
 
 bool trib_cells_rest(struct trib_engine *eng)

@@ -42,13 +42,6 @@ static void retain(struct trib_stream *s, uint64_t c, const struct trib_rx *rx)
 		memcpy(v, rx->v, trib_payload_len(rx->nval));
 }
 
-/* Does the chunk wait for its result? */
-static bool waits(const struct trib_chunk *e, uint64_t c)
-{
-	return e->no == c && (e->state == TRIB_CHUNK_SENT || e->state == TRIB_CHUNK_READY ||
-			      e->state == TRIB_CHUNK_LATE);
-}
-
 /* XDP sent a chunk that is READY when its result comes. */
 static void count_carried(struct trib_stream *s, const struct trib_chunk *e, uint64_t c)
 {
@@ -76,7 +69,7 @@ static void rx_result(struct trib_stream *s, const struct trib_rx *rx)
 	struct trib_engine *eng = s->eng;
 	struct trib_part *p;
 
-	if (!waits(e, c)) {
+	if (!trib_chunk_waits(s, c)) {
 		if ((int64_t)(c - s->una) < 0 || e->no == c)
 			eng->count.dups++;
 		else

@@ -446,6 +446,14 @@ static inline enum trib_chunk_state trib_chunk_state(const struct trib_stream *s
 	return e->no == c ? (enum trib_chunk_state)e->state : TRIB_CHUNK_FREE;
 }
 
+/* Does chunk @c wait for its result? */
+static inline bool trib_chunk_waits(const struct trib_stream *s, uint64_t c)
+{
+	enum trib_chunk_state state = trib_chunk_state(s, c);
+
+	return state == TRIB_CHUNK_SENT || state == TRIB_CHUNK_READY || state == TRIB_CHUNK_LATE;
+}
+
 static inline uint8_t *trib_cell(struct trib_stream *s, uint64_t c)
 {
 	return s->cells + (size_t)(c & s->cell_mask) * s->stride;
