@@ -153,7 +153,6 @@ static void fill_tree(const struct tribd *d, const struct tree *t, const struct 
 		      bool mapped, struct trib_attach_tree *at)
 {
 	const struct face *f, *group;
-	struct trib_deliver row;
 
 	at->weight = t->weight;
 	if (t->kind == TREE_WORKERS) {
@@ -183,7 +182,7 @@ static void fill_tree(const struct tribd *d, const struct tree *t, const struct 
 	if (mapped) {
 		at->recv_port = 0;
 		memset(at->mcast_addr, 0, sizeof(at->mcast_addr));
-		if (!reflex_fill(d, t, &row, NULL))
+		if (!reflex_fits(d, t, NULL))
 			at->flags |= TRIB_ATTACH_REFLEX;
 	}
 }
