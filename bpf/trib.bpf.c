@@ -35,6 +35,8 @@ int trib_xdp(struct xdp_md *ctx)
 	why = admit_tree(&p, &t);
 	if (!why && (t->flags & TRIB_TREE_SHARED))
 		return pool_packet(ctx, &p, t);
+	if (!why && is_for_socket(&p, t))
+		return to_socket(&p, t);
 	if (!why)
 		why = tree_admit(ctx, &p, t, &child);
 	if (!why)

@@ -76,7 +76,7 @@ static __always_inline void host_slot(struct host_arg *h, struct slot_arg *a,
 	a->who = 1ULL << (h->child & 63);
 	a->full = h->full;
 	a->meta = SLOT_META(s->tail >> 32, SHAPE_OP(s->head), SHAPE_FMT(s->head), h->child);
-	a->seen = 0;
+	a->room = h->len;
 	a->first_ns = 0;
 	a->nval = SHAPE_NVAL(s->tail);
 	a->flags = SHAPE_FLAGS(s->head) & TRIB_CELL_FLAGS;
@@ -195,25 +195,10 @@ __noinline int host_dense(struct xdp_md *ctx, struct slot_arg *a)
 	return a ? slot_grad(ctx, a) : SLOT_BAD;
 }
 
-/*
- * Is the sum in the frame? The slot code sees the room that the contribution took, and
- * writes no longer sum: then ask it again, as a resend does, with the room that there is.
- */
-static __always_inline bool host_filled(struct xdp_md *ctx, const struct host_arg *h,
-					struct slot_arg *a, __u32 room)
-{
-	if (trib_payload_len(a->nval) <= trib_payload_len(room) ||
-	    trib_payload_len(a->nval) > h->len)
-		return true;
-	a->flags = TRIB_F_RESEND;
-	return host_dense(ctx, a) == SLOT_AGAIN;
-}
-
 /* Add the cell that was won to its slot, through the frame, as tree_grad() does. */
 static __always_inline void host_add(struct xdp_md *ctx, struct host_arg *h, struct slot_arg *a,
 				     __u32 tree)
 {
-	__u32 room = slot_room(a, h->nm);
 	bool head = a->flags & TRIB_F_HEAD;
 	int act = host_copy(ctx, h, a);
 
@@ -227,7 +212,7 @@ static __always_inline void host_add(struct xdp_md *ctx, struct host_arg *h, str
 	if (a->first_ns)
 		lag_sample(tree, h->child, a, act == SLOT_DONE, head);
 	if (act == SLOT_DONE)
-		h->used = host_filled(ctx, h, a, room);
+		h->used = 1;
 }
 
 /* host_ring() - ring rank @i of the row: it must send a chunk itself */

@@ -37,7 +37,7 @@ static __always_inline void node_arg(struct slot_arg *a, const struct pkt *p,
 	a->who = 0;
 	a->full = t->full;
 	a->meta = SLOT_META(load32(&h->scale), h->op, h->fmt, last);
-	a->seen = 0;
+	a->room = 0;
 	a->first_ns = 0;
 	a->nval = bpf_ntohs(load16(&h->nval));
 	a->flags = h->flags | (p->ce ? TRIB_F_CE : 0);

@@ -69,6 +69,7 @@ static __always_inline __u32 slot_reason(int act)
  * @who:   bits of the packet's contributors.
  * @full:  bits that make the slot full.
  * @meta:  SLOT_META() of the packet; on return, of the slot.
+ * @room:  bytes of values that the packet has room for; 0: as many as it carries.
  * @seen:  on return, bits of the slot's contributors.
  * @first_ns: on return, time of the first contribution, or 0: the chunk is not timed.
  * @nval:  of the packet; on return, of the slot.
@@ -86,7 +87,10 @@ struct slot_arg {
 	__u64 who;
 	__u64 full;
 	__u64 meta;
-	__u64 seen;
+	union {
+		__u64 room;
+		__u64 seen;
+	};
 	__u64 first_ns;
 	__u32 nval;
 	__u16 flags;
@@ -123,17 +127,19 @@ static __always_inline void slot_report(const struct trib_slot *s, struct slot_a
 	a->flags = s->flags;
 }
 
-/* Units that the payload of the packet has room for. @nm: its mask, or 0. */
+/* Bytes of values that the packet has room for. @nm: its mask, or 0. */
 static __always_inline __u32 slot_room(const struct slot_arg *a, __u32 nm)
 {
-	return nm ? trib_masked_len(a->nval, nm) / 4 : a->nval;
+	if (a->room)
+		return a->room;
+	return nm ? trib_masked_len(a->nval, nm) : trib_payload_len(a->nval);
 }
 
-/* Copy the slot's values into the packet, if they fit into @room units. */
+/* Copy the slot's values into the packet, if they fit into @room bytes. */
 static __always_inline void slot_fill(struct trib_slot *s, __u32 room, struct xdp_md *ctx,
 				      __u32 off)
 {
-	if (trib_payload_len(s->nval) <= trib_payload_len(room))
+	if (trib_payload_len(s->nval) <= room)
 		copy_out(ctx, off, s->v, s->nval);
 }
 

@@ -10,6 +10,7 @@
 #include "lag.h"
 #include "need.h"
 #include "node.h"
+#include "packet/admit.h"
 #include "reflex.h"
 
 /* Count the reason why the slot refused the packet. Return: a verdict. */
@@ -72,6 +73,21 @@ static __always_inline int leaf_result(struct xdp_md *ctx, struct pkt *p, const 
 	if (rc & REFLEX_RING)
 		reflex_ring(&r.d);
 	return rc & ~REFLEX_RING;
+}
+
+/* Is it the parent's, for the only rank of a leaf, which has no cells but a socket? */
+static __always_inline bool is_for_socket(const struct pkt *p, const struct trib_tree *t)
+{
+	return (t->flags & TRIB_TREE_SOCKET) && p->h->type < TRIB_T_JOIN &&
+	       !(p->h->flags & TRIB_F_UP) && face_ok(p, &t->parent, t->flags & TRIB_TREE_V6);
+}
+
+/* The parent's face for this host names our port. The rank checks secrets and epoch itself. */
+static __always_inline int to_socket(struct pkt *p, const struct trib_tree *t)
+{
+	store16(&p->udp->dest, t->port);
+	store16(&p->udp->check, 0);
+	return XDP_PASS;
 }
 
 static __always_inline int tree_result(struct xdp_md *ctx, struct pkt *p, struct trib_tree *t)

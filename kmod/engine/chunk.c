@@ -154,7 +154,7 @@ void trib_chunk_pack(struct trib_stream *s, struct trib_part *p, uint64_t off, u
 	trib_hdr_fill(s, h, TRIB_T_GRAD, (uint32_t)c);
 	if (s->shared)
 		trib_shared_label(s, h);
-	v = trib_cell_values(h);
+	v = trib_cell_values(s, h);
 	switch (p->kind) {
 	case TRIB_KIND_FSUM:
 		if (sh.exp)
@@ -203,11 +203,13 @@ void trib_chunk_pack(struct trib_stream *s, struct trib_part *p, uint64_t off, u
 
 /* Store the maximum exponents of all ranks. A result below our own exponents is refused. */
 static int unpack_exp(struct trib_stream *s, struct trib_part *p, const struct trib_shape *sh,
-		      const uint8_t *v)
+		      const uint8_t *cell)
 {
+	const uint8_t *v = (const uint8_t *)s->eng->scratch->values;
 	int64_t w, own;
 	uint32_t i;
 
+	trib_snapshot(s->eng->scratch->values, cell, 8 * sh->n);
 	for (i = 0; i < sh->n; i++) {
 		w = get_word(v, i);
 		own = p->exp[sh->first + i];

@@ -119,4 +119,14 @@ static inline void trib_free(const void *p)
 
 #endif
 
+/*
+ * Copy what another process may be writing, in both directions: later uses see the copy,
+ * which the compiler must not read again.
+ */
+static inline void trib_snapshot(void *to, const void *from, size_t len)
+{
+	memcpy(to, from, len);
+	asm volatile("" : : "r"(to) : "memory");
+}
+
 #endif /* TRIB_ENGINE_HOST_H */

@@ -93,12 +93,10 @@ void trib_chunk_pack(struct trib_stream *s, struct trib_part *p, uint64_t off, u
 int trib_chunk_unpack(struct trib_stream *s, struct trib_part *p, uint64_t off,
 		      const struct trib_rx *rx);
 
-/* Values in a cell, after the bitmap if there is one. */
-static inline uint8_t *trib_cell_values(void *cell)
+/* Values of a GRAD, after the bitmap if there is one. */
+static inline uint8_t *trib_cell_values(const struct trib_stream *s, void *cell)
 {
-	struct trib_hdr *h = (struct trib_hdr *)cell;
-
-	return (uint8_t *)(h + 1) + 8u * h->bmwords;
+	return (uint8_t *)cell + sizeof(struct trib_hdr) + 8u * s->bmwords;
 }
 
 /* --- stream.c: requests become chunks, chunks become packets -------------- */
@@ -144,15 +142,20 @@ const void *trib_local_words(struct trib_stream *s, const struct trib_shape *sh,
 
 /* --- packet.c: headers and packets without values ---------------------------- */
 
-/* Length in bytes of the packet in a cell. */
-unsigned int trib_packet_len(const void *cell);
+/* Length in bytes of a packet, by its header. */
+unsigned int trib_packet_len(const struct trib_hdr *h);
+/*
+ * Length in bytes of the packet in chunk @c's cell: within the cell, whoever else writes
+ * there. Two calls may differ.
+ */
+unsigned int trib_cell_len(struct trib_stream *s, uint64_t c);
 /* Fill in a header of a packet from @s, with the secret of GRADs. */
 void trib_hdr_fill(const struct trib_stream *s, struct trib_hdr *h, uint8_t type, uint32_t chunk);
 /* Send a packet without values up, with @flags beside TRIB_F_UP. */
 void trib_send_control(struct trib_stream *s, uint8_t type, uint8_t flags, uint32_t chunk,
 		       uint16_t aux);
-/* Count a packet that the transport took from a cell. */
-void trib_send_count(struct trib_stream *s, const void *cell);
+/* Count a packet of @len bytes that the transport took. */
+void trib_send_count(struct trib_stream *s, unsigned int len);
 
 /* --- shared.c: trees of shared pools ---------------------------------------- */
 
@@ -209,6 +212,12 @@ void trib_window_result(struct trib_stream *s, uint64_t c, const struct trib_rx 
 void trib_window_lost(struct trib_stream *s, uint64_t c);
 /* Tell XDP the window. */
 void trib_window_fit(struct trib_stream *s);
+/*
+ * After a try of the window instead of lanes: did it get more? Its size over the round trip
+ * tells. On a slow wire or a busy host round trips of few lanes are long although nothing else
+ * fills a queue.
+ */
+void trib_window_judge(struct trib_stream *s);
 /* Results after @c came: @c is lost or late. */
 void trib_window_gap(struct trib_stream *s, uint64_t c);
 

@@ -36,7 +36,7 @@ int trib_session_send(struct trib_stream *s, uint8_t type, uint16_t nval)
 	if (s->shared)
 		trib_shared_label(s, &pkt->h);
 	pkt->h.relay = s->shared ? htobe16(TRIB_RELAY_PS) : 0;
-	memcpy(trib_cell_values(&pkt->h), &j, sizeof(j));
+	memcpy(trib_cell_values(s, &pkt->h), &j, sizeof(j));
 	pkt->h.auth = trib_auth(&s->auth.up, &pkt->h, pkt->v, len - sizeof(pkt->h));
 	return s->eng->ops->send(s->eng, s, &iov, 1, len);
 }

@@ -14,6 +14,10 @@
  * missing after more of them than come in a round trip is lost. If few come, time tells; if
  * none, time-outs probe. The simulator's recovery.py is the model; its README has what was
  * tried. If much is lost, the rank sends by its window for a while.
+ *
+ * The process that owns a collective socket has its cells, too, and may write there at any time.
+ * So lengths, counts and indices are those of this rank's own memory, or of one snapshot; the
+ * process can only make its own contributions and results wrong, and its socket slow.
  */
 #include "inner.h"
 
@@ -59,6 +63,7 @@ int trib_cells_start(struct trib_stream *s, const struct trib_cells *cells)
 	l->desk = (struct trib_desk *)((uint8_t *)cells->base + (size_t)cells->n * s->stride);
 	l->able = cells->reflex;
 	l->quiet = UINT16_MAX;
+	l->patience = TRIB_TUNE_LANE_SLOW;
 	trib_cells_begin(s);
 	return 0;
 }
@@ -142,7 +147,7 @@ bool trib_cells_copy(const struct trib_stream *s, uint64_t c, struct trib_larges
 
 	if (trib_cells_state(s, c) != TRIB_CELL_SENT)
 		return false;
-	to->h = *h;
+	trib_snapshot(&to->h, h, sizeof(to->h));
 	len = trib_packet_len(&to->h);
 	/* XDP may be writing the header: only the state tells. */
 	if (len > sizeof(*to) || len > s->stride - offsetof(struct trib_cell, h))
@@ -203,16 +208,20 @@ uint64_t trib_cells_delivered(struct trib_stream *s)
 static void read_cell(struct trib_stream *s, uint64_t c)
 {
 	const struct trib_cell *cell = shared(s, c);
-	struct trib_rx rx = {
+	struct trib_hdr h;
+	struct trib_rx rx;
+
+	trib_snapshot(&h, &cell->h, sizeof(h));
+	rx = (struct trib_rx){
 		.type = TRIB_T_RESULT,
-		.flags = cell->h.flags,
-		.op = cell->h.op,
-		.fmt = cell->h.fmt,
-		.child = be16toh(cell->h.child),
-		.nval = be16toh(cell->h.nval),
+		.flags = h.flags,
+		.op = h.op,
+		.fmt = h.fmt,
+		.child = be16toh(h.child),
+		.nval = be16toh(h.nval),
 		.chunk = (uint32_t)c,
 		.epoch = s->epoch,
-		.scale = (int32_t)be32toh(cell->h.scale),
+		.scale = (int32_t)be32toh(h.scale),
 		.took_ns = trib_cell_stamped((uint32_t)c) ? cell->took_ns : 0,
 		.v = cell->v,
 		.len = s->stride - (uint32_t)offsetof(struct trib_cell, v),
@@ -234,13 +243,6 @@ static void note_next(struct trib_stream *s, uint64_t c)
 	if (s->lanes.reflex && trib_chunk_state(s, next) == TRIB_CHUNK_READY &&
 	    trib_cells_state(s, next) == TRIB_CELL_SENT && !trib_chunk(s, next)->sent_ns)
 		trib_lanes_begin(s, next);
-}
-
-static bool waits(const struct trib_stream *s, uint64_t c)
-{
-	enum trib_chunk_state state = trib_chunk_state(s, c);
-
-	return state == TRIB_CHUNK_SENT || state == TRIB_CHUNK_READY || state == TRIB_CHUNK_LATE;
 }
 
 /*
@@ -267,7 +269,7 @@ unsigned int trib_cells_read(struct trib_stream *s)
 	for (c = s->una; c < reach(s, 0) && !s->eng->dead; c++) {
 		/* Another CPU has just written these cells. */
 		__builtin_prefetch(shared(s, c + 2));
-		if (!waits(s, c) || !has_result(s, c))
+		if (!trib_chunk_waits(s, c) || !has_result(s, c))
 			continue;
 		read_cell(s, c);
 		note_next(s, c);
@@ -294,7 +296,7 @@ static uint64_t batch(const struct trib_stream *s, uint64_t delivered)
 	if (l->reflex && trib_lanes_lossy(s))
 		n = l->dist / 2;
 	/* The next part may wait for exponents, and those behind it be under way. */
-	left = waits(s, s->una) ? trib_chunk(s, s->una)->part->left : n;
+	left = trib_chunk_waits(s, s->una) ? trib_chunk(s, s->una)->part->left : n;
 	left = left > delivered - l->seen ? left - (delivered - l->seen) : 1;
 	if (n > left)
 		n = left;
@@ -334,7 +336,7 @@ static bool can_wait(struct trib_stream *s)
 	if (!news)
 		return true;
 	return l->reflex && sum == l->armed && sum < l->filled && news < TRIB_TUNE_LANE_NEWS &&
-	       waits(s, s->una) && news < trib_chunk(s, s->una)->part->left;
+	       trib_chunk_waits(s, s->una) && news < trib_chunk(s, s->una)->part->left;
 }
 
 bool trib_cells_rest(struct trib_engine *eng)
@@ -581,7 +583,7 @@ static void leave_lanes(struct trib_stream *s)
 	if (most < TRIB_TUNE_WINDOW_LOSSY)
 		most = TRIB_TUNE_WINDOW_LOSSY;
 	/* A window must stand beside others'; else it is what lanes were. */
-	if (l->slow < TRIB_TUNE_LANE_SLOW && s->cong.cwnd > most * TRIB_CHUNK_ONE)
+	if (!l->trial && s->cong.cwnd > most * TRIB_CHUNK_ONE)
 		s->cong.cwnd = most * TRIB_CHUNK_ONE;
 	trib_word_store(&l->desk->dist, 0);
 	l->reflex = false;
@@ -606,12 +608,13 @@ static void enter_lanes(struct trib_stream *s)
 	for (c = s->una; c < s->high; c++)
 		if (trib_chunk_state(s, c) == TRIB_CHUNK_SENT)
 			trib_chunk(s, c)->tx = l->nread;
+	trib_window_judge(s);
 	l->reflex = true;
 	l->slow = 0;
 	l->dist = l->flight = l->peak = 0;
 	l->wide = true;
 	l->step = s->window;
-	l->settled = s->high;
+	l->settled = l->entered = s->high;
 	trib_window_fit(s);
 	s->timer_ns = s->eng->now;
 }

@@ -155,7 +155,7 @@ void trib_loss_resend(struct trib_stream *s, uint64_t c, bool resend)
 	trib_trace_resend(s, c);
 	if (s->shared) {
 		if (trib_shared_resend(s, c, resend))
-			trib_send_count(s, h);
+			trib_send_count(s, trib_packet_len(h));
 		return;
 	}
 	trib_chunk(s, c)->given_ns = s->eng->now;
@@ -164,7 +164,7 @@ void trib_loss_resend(struct trib_stream *s, uint64_t c, bool resend)
 	else
 		h->flags &= (uint8_t)~TRIB_F_RESEND;
 	if (s->eng->ops->send(s->eng, s, &iov, 1, (unsigned int)iov.iov_len) == 1)
-		trib_send_count(s, h);
+		trib_send_count(s, (unsigned int)iov.iov_len);
 }
 
 void trib_loss_gaps(struct trib_stream *s)

@@ -6,10 +6,8 @@
  */
 #include "inner.h"
 
-unsigned int trib_packet_len(const void *cell)
+unsigned int trib_packet_len(const struct trib_hdr *h)
 {
-	const struct trib_hdr *h = cell;
-
 	return sizeof(*h) + 8u * h->bmwords + trib_values_len(h->flags, h->nm, be16toh(h->nval));
 }
 
@@ -28,10 +26,22 @@ void trib_hdr_fill(const struct trib_stream *s, struct trib_hdr *h, uint8_t type
 	h->auth = s->auth.up_secret;
 }
 
-void trib_send_count(struct trib_stream *s, const void *cell)
+unsigned int trib_cell_len(struct trib_stream *s, uint64_t c)
+{
+	unsigned int len, most = s->stride;
+	struct trib_hdr h;
+
+	if (s->lanes.desk)
+		most -= (unsigned int)offsetof(struct trib_cell, h);
+	trib_snapshot(&h, trib_cell(s, c), sizeof(h));
+	len = trib_packet_len(&h);
+	return len < most ? len : most;
+}
+
+void trib_send_count(struct trib_stream *s, unsigned int len)
 {
 	s->eng->count.sent_packets++;
-	s->eng->count.sent_bytes += s->overhead + trib_packet_len(cell);
+	s->eng->count.sent_bytes += s->overhead + len;
 }
 
 void trib_send_control(struct trib_stream *s, uint8_t type, uint8_t flags, uint32_t chunk,

@@ -42,20 +42,13 @@ static void retain(struct trib_stream *s, uint64_t c, const struct trib_rx *rx)
 		memcpy(v, rx->v, trib_payload_len(rx->nval));
 }
 
-/* Does the chunk wait for its result? */
-static bool waits(const struct trib_chunk *e, uint64_t c)
-{
-	return e->no == c && (e->state == TRIB_CHUNK_SENT || e->state == TRIB_CHUNK_READY ||
-			      e->state == TRIB_CHUNK_LATE);
-}
-
 /* XDP sent a chunk that is READY when its result comes. */
 static void count_carried(struct trib_stream *s, const struct trib_chunk *e, uint64_t c)
 {
 	if (e->state != TRIB_CHUNK_READY)
 		return;
 	s->eng->count.carried++;
-	trib_send_count(s, trib_cell(s, c));
+	trib_send_count(s, trib_cell_len(s, c));
 }
 
 /* A wrong result has overwritten our GRAD in a shared cell: make it again. */
@@ -76,7 +69,7 @@ static void rx_result(struct trib_stream *s, const struct trib_rx *rx)
 	struct trib_engine *eng = s->eng;
 	struct trib_part *p;
 
-	if (!waits(e, c)) {
+	if (!trib_chunk_waits(s, c)) {
 		if ((int64_t)(c - s->una) < 0 || e->no == c)
 			eng->count.dups++;
 		else
@@ -117,8 +110,7 @@ static void rx_result(struct trib_stream *s, const struct trib_rx *rx)
 /* Send a result that a rank or a relay lacks. */
 static void answer_result(struct trib_stream *s, uint64_t c)
 {
-	struct trib_hdr *h = (void *)trib_cell(s, c);
-	struct trib_iovec iov = {h, trib_packet_len(h)};
+	struct trib_iovec iov = {trib_cell(s, c), trib_cell_len(s, c)};
 
 	s->eng->ops->send(s->eng, s, &iov, 1, (unsigned int)iov.iov_len);
 }

@@ -128,7 +128,7 @@ struct trib_chunk *trib_stream_begin(struct trib_stream *s, struct trib_part *p,
 static void note_sent(struct trib_stream *s, struct trib_part *p, uint64_t c)
 {
 	trib_stream_begin(s, p, c, TRIB_CHUNK_SENT)->given_ns = s->eng->now;
-	trib_send_count(s, trib_cell(s, c));
+	trib_send_count(s, trib_cell_len(s, c));
 	trib_loss_sent(s, c);
 }
 
@@ -164,6 +164,17 @@ static void clear(struct trib_burst *b)
 }
 
 /*
+ * Packets of the burst that the transport took by its result @rc. It cuts them by length, so
+ * it may count more if another process changed the lengths in shared cells meanwhile.
+ */
+static unsigned int taken(const struct trib_burst *b, int rc)
+{
+	if (rc <= 0)
+		return 0;
+	return (unsigned int)rc < b->n ? (unsigned int)rc : b->n;
+}
+
+/*
  * Send the burst. Packets that the transport refuses count as not sent, and are
  * packed again later. Return: false if packets were refused.
  */
@@ -178,7 +189,7 @@ static bool flush(struct trib_stream *s, struct trib_burst *b)
 		s->via = (uint8_t)trib_shared_via(s);
 	rc = s->eng->ops->send(s->eng, s, b->iov, b->niov, seg);
 	s->via = 0;
-	took = rc > 0 ? (unsigned int)rc : 0;
+	took = taken(b, rc);
 	for (i = 0; i < took; i++)
 		note_sent(s, b->part[i], b->chunk[i]);
 	for (i = took; i < n; i++) {
@@ -201,7 +212,7 @@ static bool send_late(struct trib_stream *s, struct trib_burst *b)
 	if (!b->n)
 		return true;
 	rc = s->eng->ops->send(s->eng, s, b->iov, b->niov, b->seg);
-	took = rc > 0 ? (unsigned int)rc : 0;
+	took = taken(b, rc);
 	for (i = 0; i < took; i++) {
 		struct trib_chunk *e = trib_chunk(s, b->chunk[i]);
 
@@ -213,15 +224,16 @@ static bool send_late(struct trib_stream *s, struct trib_burst *b)
 			trib_lanes_begin(s, b->chunk[i]);
 		else
 			trib_loss_sent(s, b->chunk[i]);
-		trib_send_count(s, trib_cell(s, b->chunk[i]));
+		trib_send_count(s, trib_cell_len(s, b->chunk[i]));
 	}
 	return sent_all(s, rc, took, b->n, b->seg);
 }
 
-static void add(struct trib_stream *s, struct trib_burst *b, struct trib_part *p, uint64_t c)
+/* Add chunk @c, of @len bytes. */
+static void add(struct trib_stream *s, struct trib_burst *b, struct trib_part *p, uint64_t c,
+		unsigned int len)
 {
 	uint8_t *cell = trib_cell(s, c);
-	unsigned int len = trib_packet_len(cell);
 	struct trib_iovec *last = b->niov ? &b->iov[b->niov - 1] : NULL;
 
 	if (!b->n)
@@ -275,6 +287,7 @@ static bool is_ahead(const struct trib_part *p)
 /* Send from one part. Return: false if no later part can send either. */
 static bool push_part(struct trib_stream *s, struct trib_burst *b, struct trib_part *p)
 {
+	unsigned int len;
 	uint64_t c;
 
 	while (p->sent < p->nchunk) {
@@ -287,16 +300,17 @@ static bool push_part(struct trib_stream *s, struct trib_burst *b, struct trib_p
 		if ((s->eng->uneven && is_ahead(p)) || !trib_window_paced(s))
 			return false;
 		trib_chunk_pack(s, p, p->sent, c);
+		len = trib_cell_len(s, c);
 		if (s->lanes.reflex) {
 			trib_lanes_fill(s, p, c);
 		} else {
-			if (is_full(b, trib_packet_len(trib_cell(s, c))) && !flush(s, b))
+			if (is_full(b, len) && !flush(s, b))
 				return false;
 			if (s->lanes.desk)
 				trib_cells_send(s, c);
-			add(s, b, p, c);
+			add(s, b, p, c, len);
 		}
-		trib_window_pace(s, trib_packet_len(trib_cell(s, c)));
+		trib_window_pace(s, len);
 		p->sent++;
 		s->inflight++;
 		s->eng->inflight++;
@@ -347,12 +361,13 @@ void trib_stream_late(struct trib_stream *s)
 		clear(b);
 		for (; i < l->nlate; i++) {
 			uint64_t c = l->late[i];
+			unsigned int len = trib_cell_len(s, c);
 
 			if (trib_cells_state(s, c) != TRIB_CELL_SENT)
 				continue;
-			if (is_full(b, trib_packet_len(trib_cell(s, c))))
+			if (is_full(b, len))
 				break;
-			add(s, b, trib_chunk(s, c)->part, c);
+			add(s, b, trib_chunk(s, c)->part, c, len);
 		}
 		all = send_late(s, b);
 	}

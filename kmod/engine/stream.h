@@ -266,7 +266,10 @@ struct trib_secrets {
  * @desk:   the rank's desk; NULL: the cells are the engine's own, and all else is 0.
  * @able:   XDP can send. @reflex: it does; else all packets leave by ops->send().
  * @unsent: chunks in state TRIB_CHUNK_READY while it does not.
- * @slow:   rounds with a queue that is not this rank's.
+ * @slow:   rounds with a queue that may be others'; @patience: so many are borne.
+ * @trial:  more were, so the window is tried. @got: chunks a second that lanes got before.
+ * @less:   newest rounds of @slow in which they get less than half of that.
+ * @entered: chunks before this one left by the window.
  * @gaps:   share of chunks that counted as lost among the last results, as @loss.
  * @dist:   D, as in the desk.
  * @step:   no chunk in flight is more than so many ahead of another result.
@@ -293,6 +296,11 @@ struct trib_lanes {
 	unsigned int unsent;
 	int64_t gaps;
 	unsigned int slow;
+	unsigned int patience;
+	unsigned int less;
+	bool trial;
+	uint64_t got;
+	uint64_t entered;
 	uint16_t dist;
 	uint16_t step;
 	uint16_t flight;
@@ -436,6 +444,14 @@ static inline enum trib_chunk_state trib_chunk_state(const struct trib_stream *s
 	const struct trib_chunk *e = trib_chunk(s, c);
 
 	return e->no == c ? (enum trib_chunk_state)e->state : TRIB_CHUNK_FREE;
+}
+
+/* Does chunk @c wait for its result? */
+static inline bool trib_chunk_waits(const struct trib_stream *s, uint64_t c)
+{
+	enum trib_chunk_state state = trib_chunk_state(s, c);
+
+	return state == TRIB_CHUNK_SENT || state == TRIB_CHUNK_READY || state == TRIB_CHUNK_LATE;
 }
 
 static inline uint8_t *trib_cell(struct trib_stream *s, uint64_t c)

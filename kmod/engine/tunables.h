@@ -137,8 +137,14 @@
 #define TRIB_TUNE_LANE_GAPS_LAST 1024
 #define TRIB_TUNE_LANE_GAPS_MOST 50
 #define TRIB_TUNE_LANE_GAPS_FEW 500
-/* Rounds with long round trips after which a queue counts as others'. */
+/*
+ * Rounds with long round trips after which a queue counts as others' and the window is tried.
+ * If that gets no more than 5/4, so many times as many are borne before the next try, up to MOST,
+ * while the lanes get at least half of what they got then.
+ */
 #define TRIB_TUNE_LANE_SLOW 4
+#define TRIB_TUNE_LANE_SLOW_TIMES 16
+#define TRIB_TUNE_LANE_SLOW_MOST 1024
 /* Ranks take turns in resending, by a quarter of a round each, at most so many. */
 #define TRIB_TUNE_LANE_TURNS 8
 /* Least time-outs: other results came; none came. */

@@ -266,6 +266,46 @@ static void measure_path(struct trib_stream *s)
 	g->path_n = 0;
 }
 
+/* Chunks a second, with @n of them in flight. */
+static uint64_t rate_of(const struct trib_lanes *l, uint64_t n)
+{
+	return l->rtt ? n * TRIB_SEC / l->rtt : 0;
+}
+
+/* Round trips stay long with few lanes: other traffic may fill a queue. Leave it to the window. */
+static void give_way(struct trib_stream *s)
+{
+	struct trib_lanes *l = &s->lanes;
+
+	l->gaps = TRIB_SHARE_ALL / 8;
+	l->trial = true;
+	l->got = rate_of(l, l->dist);
+}
+
+/*
+ * Do lanes get less than half of what they got when they gave way last? Then something else
+ * makes round trips long, and the window's failure tells nothing.
+ */
+static bool get_less(const struct trib_stream *s)
+{
+	const struct trib_lanes *l = &s->lanes;
+
+	return s->una >= l->entered && 2 * rate_of(l, l->dist) < l->got;
+}
+
+void trib_window_judge(struct trib_stream *s)
+{
+	struct trib_lanes *l = &s->lanes;
+
+	if (!l->trial)
+		return;
+	l->trial = false;
+	if (4 * rate_of(l, s->cong.cwnd / TRIB_CHUNK_ONE) > 5 * l->got)
+		l->patience = TRIB_TUNE_LANE_SLOW;
+	else if (l->patience < TRIB_TUNE_LANE_SLOW_MOST)
+		l->patience *= TRIB_TUNE_LANE_SLOW_TIMES;
+}
+
 /*
  * The most that XDP may have in flight: twice what the path holds, or four times while
  * chunks are lost, whose lanes stand still. If round trips stay long with so few, other
@@ -287,8 +327,9 @@ static void fit_path(struct trib_stream *s)
 	g->most = most;
 	trib_cells_round(s);
 	l->slow = l->reflex && l->rtt >= g->rtt_min + TRIB_TUNE_QUEUE_MAX ? l->slow + 1 : 0;
-	if (l->slow >= TRIB_TUNE_LANE_SLOW)
-		l->gaps = TRIB_SHARE_ALL / 8;
+	l->less = l->slow && get_less(s) ? l->less + 1 : 0;
+	if (l->slow >= l->patience || l->less >= TRIB_TUNE_LANE_SLOW)
+		give_way(s);
 }
 
 static void end_round(struct trib_stream *s)

@@ -13,6 +13,11 @@ static const struct trib_transport_ops transport = {
 	.send = trib_io_send,
 };
 
+static const struct trib_transport_ops transport_cells = {
+	.send = trib_io_send,
+	.cells = trib_cells_of,
+};
+
 static const struct trib_host_ops host = {
 	.done = trib_msg_done,
 	.died = trib_state_died,
@@ -59,6 +64,10 @@ static int check(struct trib_sock *ts, const struct sockaddr_trib *a, int len)
 	if (!rep)
 		return refuse(ts, -EINVAL,
 			      "the socket has no place: set TRIB_SO_PLACE before bind()");
+	if (rep->flags & TRIB_ATTACH_MAPPED && !ts->handed)
+		return refuse(
+			ts, -EINVAL,
+			"the place is for mapped delivery: hand over its cells by TRIB_SO_CELLS");
 	if (ntohs(a->job) != rep->job || ntohs(a->rank) != rep->rank ||
 	    memcmp(a->secret, rep->up.b, sizeof(a->secret)))
 		return refuse(ts, -EINVAL,
@@ -86,7 +95,8 @@ static int begin(struct trib_sock *ts)
 	if (rc)
 		trib_fault(eng, TRIB_SOCK_ERR_SYSTEM, rc, "%s", trib_limit_text(rc));
 	if (!rc)
-		rc = trib_engine_init(eng, &transport, &host, trib_codec_kernel(), ts->place);
+		rc = trib_engine_init(eng, ts->handed ? &transport_cells : &transport, &host,
+				      trib_codec_kernel(), ts->place);
 	if (!rc)
 		rc = trib_io_open(ts);
 	if (rc) {

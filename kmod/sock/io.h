@@ -14,7 +14,7 @@
  * @sock:   the kernel's socket; NULL before it is made.
  * @v6:     IPv6, not IPv4.
  * @addr:   local address; IPv4 is mapped.
- * @port:   local UDP port.
+ * @port:   local UDP port, 0: any; @sport: the one that it got.
  * @streams: number of streams that send by it.
  * @ready:  the original sk_data_ready().
  */
@@ -24,6 +24,7 @@ struct trib_port {
 	bool v6;
 	__be32 addr[4];
 	u16 port;
+	u16 sport;
 	unsigned int streams;
 	void (*ready)(struct sock *sk);
 };

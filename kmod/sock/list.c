@@ -30,6 +30,7 @@ static int put_sock(struct sk_buff *skb, const struct trib_view *v, struct user_
 	    trib_put_u64(skb, TRIB_A_SOCK_RECEIVED, i->recv_packets) ||
 	    trib_put_u64(skb, TRIB_A_SOCK_RESENDS, i->resends) ||
 	    trib_put_u64(skb, TRIB_A_SOCK_INFLIGHT, i->inflight) ||
+	    trib_put_u64(skb, TRIB_A_SOCK_CARRIED, i->carried) ||
 	    (v->error[0] && nla_put_string(skb, TRIB_A_SOCK_ERROR, v->error)))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);

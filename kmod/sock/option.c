@@ -34,6 +34,7 @@ static int set_place(struct trib_sock *ts, sockptr_t val, unsigned int len)
 		ts->error.err = EINVAL;
 		strscpy(ts->error.text, why, sizeof(ts->error.text));
 	} else {
+		trib_cells_drop(ts);
 		old = ts->place;
 		ts->place = rep;
 	}
@@ -93,6 +94,8 @@ int trib_sock_setsockopt(struct socket *sock, int level, int name, sockptr_t val
 		return -ENOPROTOOPT;
 	if (name == TRIB_SO_PLACE)
 		return set_place(ts, val, len);
+	if (name == TRIB_SO_CELLS)
+		return trib_cells_set(ts, val, len);
 	if (name < TRIB_SO_PLACE || name > TRIB_SO_MEM)
 		return -ENOPROTOOPT;
 	if (len < sizeof(v))
@@ -144,6 +147,17 @@ void trib_sock_info(struct trib_sock *ts, struct trib_sock_info *info)
 	info->rtt_min_us = path.rtt_min_us;
 	info->inflight = eng->inflight;
 	info->last_count = eng->count.last_count;
+	info->carried = eng->count.carried;
+}
+
+/* Epochs of all trees, 0 before they run. Return: their length in bytes. */
+static int get_epochs(const struct trib_sock *ts, u32 *epoch)
+{
+	unsigned int i, n = trib_sock_is_bound(ts) ? ts->eng.nstream : 0;
+
+	for (i = 0; i < n; i++)
+		epoch[i] = ts->eng.stream[i]->epoch;
+	return n * sizeof(*epoch);
 }
 
 bool trib_sock_view(struct trib_sock *ts, struct trib_view *v)
@@ -192,6 +206,7 @@ int trib_sock_getsockopt(struct socket *sock, int level, int name, char __user *
 		u32 v;
 		struct trib_sock_info info;
 		struct trib_sock_error error;
+		u32 epoch[TRIB_ATTACH_TREES];
 	} out;
 	bool known = true;
 	int len, most;
@@ -209,6 +224,8 @@ int trib_sock_getsockopt(struct socket *sock, int level, int name, char __user *
 	} else if (name == TRIB_SO_ERROR) {
 		out.error = *trib_sock_error(ts);
 		most = sizeof(out.error);
+	} else if (name == TRIB_SO_EPOCHS) {
+		most = get_epochs(ts, out.epoch);
 	} else {
 		known = get_number(ts, name, &out.v);
 		most = sizeof(out.v);

@@ -114,6 +114,7 @@ static int open_port(struct trib_sock *ts, struct trib_way *way, const struct tr
 						    : "cannot bind UDP port %u",
 				  p->port);
 	sk = p->sock->sk;
+	p->sport = ntohs(inet_sk(sk)->inet_sport);
 	sk->sk_allocation = GFP_KERNEL;
 	write_lock_bh(&sk->sk_callback_lock);
 	p->ready = sk->sk_data_ready;

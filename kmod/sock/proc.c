@@ -63,7 +63,7 @@ static int proc_show(struct seq_file *seq, void *v)
 	if (v == SEQ_START_TOKEN) {
 		seq_puts(
 			seq,
-			"  job  rank world state        uid      inode        mem   user-mem         tx         rx resends inflight\n");
+			"  job  rank world state        uid      inode        mem   user-mem         tx    carried         rx resends inflight\n");
 		return 0;
 	}
 	view = kmalloc(sizeof(*view), GFP_KERNEL);
@@ -71,11 +71,12 @@ static int proc_show(struct seq_file *seq, void *v)
 		return -ENOMEM;
 	if (!trib_sock_view(v, view))
 		goto out;
-	seq_printf(seq, "%5u %5u %5u %-7s %8u %10llu %10llu %10llu %10llu %10llu %7llu %8llu\n",
+	seq_printf(seq,
+		   "%5u %5u %5u %-7s %8u %10llu %10llu %10llu %10llu %10llu %10llu %7llu %8llu\n",
 		   view->info.job, view->info.rank, view->info.world, states[view->info.state],
 		   from_kuid_munged(seq_user_ns(seq), view->uid), view->inode, view->info.mem,
-		   view->user_mem, view->info.sent_packets, view->info.recv_packets,
-		   view->info.resends, view->info.inflight);
+		   view->user_mem, view->info.sent_packets, view->info.carried,
+		   view->info.recv_packets, view->info.resends, view->info.inflight);
 out:
 	kfree(view);
 	return 0;

@@ -45,6 +45,8 @@ static void close_sock(struct sock *sk, long timeout)
 
 	mutex_lock(&ts->lock);
 	trib_sock_unbind(ts);
+	/* Its ring kicks no more. */
+	trib_cells_drop(ts);
 	mutex_unlock(&ts->lock);
 	trib_work_stop(ts);
 	kvfree(ts->place);

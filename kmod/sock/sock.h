@@ -28,6 +28,7 @@
 #include "uapi/trib_sock.h"
 
 struct mem_cgroup;
+struct trib_handed;
 struct trib_io;
 struct trib_user;
 
@@ -79,6 +80,7 @@ static inline size_t trib_msg_bytes(const struct trib_msg *m)
  * Options, which bind() uses:
  * @place, @window, @timeout_ms, @join_timeout_ms: see enum trib_sockopt.
  * @dtype:  element type of messages without a control message.
+ * @handed: what TRIB_SO_CELLS handed over, or NULL; fixed while bound. @handed_bytes: charged.
  *
  * Memory of messages:
  * @user:   its memory is charged to this user, too.
@@ -117,6 +119,8 @@ struct trib_sock {
 	u32 timeout_ms;
 	u32 join_timeout_ms;
 	u32 dtype;
+	struct trib_handed *handed;
+	u64 handed_bytes;
 
 	struct trib_user *user;
 	atomic64_t mem;
@@ -201,6 +205,23 @@ const struct trib_sock_error *trib_sock_error(const struct trib_sock *ts);
 int trib_sock_bind(struct socket *sock, struct sockaddr *addr, int len);
 /* Tell the other ranks, then free all that bind() made. Lock held. */
 void trib_sock_unbind(struct trib_sock *ts);
+
+/* --- hand_over.c: cells ------------------------------------------------------- */
+
+struct trib_cells;
+
+/* TRIB_SO_CELLS. */
+int trib_cells_set(struct trib_sock *ts, sockptr_t val, unsigned int len);
+/* Give up what was handed over, if any; it kicks no more. Lock held. */
+void trib_cells_drop(struct trib_sock *ts);
+/* cells() of struct trib_transport_ops. */
+int trib_cells_of(struct trib_engine *eng, struct trib_stream *s, struct trib_cells *out);
+/* Read results and records. Lock held. */
+void trib_cells_recv(struct trib_sock *ts);
+/* Did the newest trib_cells_recv() find results? More may follow at once. */
+bool trib_cells_busy(const struct trib_sock *ts);
+/* Arm wake-ups. Return: false if there is news: take another turn. Lock held. */
+bool trib_cells_may_sleep(struct trib_sock *ts);
 
 /* --- msg.c: messages ------------------------------------------------------------ */
 

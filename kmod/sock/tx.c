@@ -60,7 +60,7 @@ static void push_udp(const struct trib_way *w, struct sk_buff *skb)
 	struct udphdr *uh = __skb_push(skb, sizeof(*uh));
 
 	skb_reset_transport_header(skb);
-	uh->source = htons(w->port->port);
+	uh->source = htons(w->port->sport);
 	uh->dest = htons(w->dport);
 	uh->len = htons(skb->len);
 	uh->check = 0;

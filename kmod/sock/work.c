@@ -7,7 +7,8 @@
  *
  * Packets and the timer kick: they set TRIB_SOCK_PENDING, then wake the waiting
  * threads or queue the work. A thread that stops waiting checks the bit afterwards,
- * so no kick is lost.
+ * so no kick is lost. Cells kick only if they were armed, which each driver does before it
+ * rests.
  */
 #include <linux/memcontrol.h>
 #include <linux/sched/mm.h>
@@ -97,6 +98,7 @@ static bool turn(struct trib_sock *ts)
 	smp_mb__after_atomic();
 	ts->eng.now = ktime_get_ns();
 	more = trib_io_recv(ts, BUDGET);
+	trib_cells_recv(ts);
 	trib_state_turn(ts);
 	arm(ts);
 	trib_work_tell(ts);
@@ -105,7 +107,7 @@ static bool turn(struct trib_sock *ts)
 
 void trib_work_turn(struct trib_sock *ts)
 {
-	if (turn(ts))
+	if (turn(ts) || !trib_cells_may_sleep(ts))
 		go_on(ts);
 }
 
@@ -153,6 +155,8 @@ int trib_work_wait(struct trib_sock *ts, trib_ready_fn *ready, const void *arg, 
 			break;
 		}
 		told = ts->told;
+		/* While results come, arming costs more than another turn. */
+		more = more || trib_cells_busy(ts) || !trib_cells_may_sleep(ts);
 		mutex_unlock(&ts->lock);
 		if (more)
 			cond_resched();
@@ -163,7 +167,7 @@ int trib_work_wait(struct trib_sock *ts, trib_ready_fn *ready, const void *arg, 
 	atomic_dec(&ts->drivers);
 	/* Pairs with the barrier in trib_work_kick(). */
 	smp_mb__after_atomic();
-	if (more || test_bit(TRIB_SOCK_PENDING, &ts->flags))
+	if (more || !trib_cells_may_sleep(ts) || test_bit(TRIB_SOCK_PENDING, &ts->flags))
 		go_on(ts);
 	return rc;
 }

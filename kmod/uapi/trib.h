@@ -646,6 +646,11 @@ enum trib_attr_sock {
 	TRIB_A_SOCK_RESENDS, /* u64: Packets sent again, after a gap or a timeout. */
 	TRIB_A_SOCK_INFLIGHT, /* u64: Chunks in flight. */
 	TRIB_A_SOCK_ERROR, /* string: Reason why the socket is dead. Absent otherwise. */
+	/*
+	 * u64: Of the packets sent, those that XDP sent for the socket. 0
+	 * without cells.
+	 */
+	TRIB_A_SOCK_CARRIED,
 	TRIB_A_SOCK__MAX,
 };
 

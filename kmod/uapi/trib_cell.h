@@ -126,4 +126,29 @@ struct trib_desk {
 };
 TRIB_ASSERT(sizeof(struct trib_desk) == 64 + TRIB_NVAL_SMALL * 4, "trib_desk fits in a cell");
 
+/* Bytes of each rank's ring buffer; the rank maps it twice, after 2 pages. */
+#define TRIB_RING_BYTES 65536
+
+/**
+ * struct trib_event - a ring buffer record for one rank
+ * @type:  TRIB_T_RESULT (look at the cells), NEED, ALIVE or ABORT.
+ * @flags: header flags.
+ * @tree:  tree number.
+ * @chunk: &trib_hdr.chunk.
+ * @epoch: &trib_hdr.epoch.
+ * @aux:   &trib_hdr.aux.
+ * @seen:  NEED: children seen by the sender.
+ */
+struct trib_event {
+	__u8 type;
+	__u8 flags;
+	__u16 tree;
+	__u32 chunk;
+	__u32 epoch;
+	__u16 aux;
+	__u16 rsvd;
+	__u64 seen;
+};
+TRIB_ASSERT(sizeof(struct trib_event) == 24, "trib_event");
+
 #endif /* _UAPI_TRIB_CELL_H */

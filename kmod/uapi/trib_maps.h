@@ -136,6 +136,8 @@ TRIB_ASSERT(sizeof(struct trib_peer) == 64, "trib_peer");
  * @TRIB_TREE_WIPED: the slots were wiped less than two lives of a packet ago: GRADs
  *                   of floats are dropped. One that was on its way could help
  *                   to make a second RESULT, with other bits than the first.
+ * @TRIB_TREE_SOCKET: a leaf whose only rank has a socket, at UDP port &trib_tree.port:
+ *                   packets of the parent are passed on to that port.
  */
 enum trib_tree_flags {
 	TRIB_TREE_USED = 1 << 0,
@@ -144,6 +146,7 @@ enum trib_tree_flags {
 	TRIB_TREE_V6 = 1 << 3,
 	TRIB_TREE_SHARED = 1 << 4,
 	TRIB_TREE_WIPED = 1 << 5,
+	TRIB_TREE_SOCKET = 1 << 6,
 };
 
 /* struct trib_tree_bits - the same by name, for bpftool */
@@ -154,7 +157,8 @@ struct trib_tree_bits {
 	__u8 v6 : 1;
 	__u8 shared : 1;
 	__u8 wiped : 1;
-	__u8 rsvd : 2;
+	__u8 socket : 1;
+	__u8 rsvd : 1;
 };
 
 /**
@@ -176,6 +180,7 @@ struct trib_tree_bits {
  * @deliver: row of delivers for ranks on this host.
  * @window:  W.
  * @world:   workers of the job.
+ * @port:    UDP port of the rank's socket, as on the wire; see TRIB_TREE_SOCKET.
  * @timeout_ms: of the job; START tells it to children.
  * @last_epoch: newest epoch that ran here, for a tribd that restarts.
  * @parent:  the parent.
@@ -200,7 +205,7 @@ struct trib_tree {
 	__u16 up_child;
 	__u16 window;
 	__u16 world;
-	__u16 rsvd;
+	__be16 port;
 	__u32 timeout_ms;
 	__u32 last_epoch;
 	struct trib_peer parent;
@@ -641,30 +646,5 @@ struct trib_deliver {
 TRIB_ASSERT(sizeof(struct trib_deliver) == 200, "trib_deliver");
 
 #define TRIB_CELLS_ROW(deliver, i) ((deliver)*TRIB_RINGS_MAX + (i))
-
-/* Bytes of each rank's ring buffer; the rank maps it twice, after 2 pages. */
-#define TRIB_RING_BYTES 65536
-
-/**
- * struct trib_event - a ring buffer record for one rank
- * @type:  TRIB_T_RESULT (look at the cells), NEED, ALIVE or ABORT.
- * @flags: header flags.
- * @tree:  tree number.
- * @chunk: &trib_hdr.chunk.
- * @epoch: &trib_hdr.epoch.
- * @aux:   &trib_hdr.aux.
- * @seen:  NEED: children seen by the sender.
- */
-struct trib_event {
-	__u8 type;
-	__u8 flags;
-	__u16 tree;
-	__u32 chunk;
-	__u32 epoch;
-	__u16 aux;
-	__u16 rsvd;
-	__u64 seen;
-};
-TRIB_ASSERT(sizeof(struct trib_event) == 24, "trib_event");
 
 #endif /* _UAPI_TRIB_MAPS_H */

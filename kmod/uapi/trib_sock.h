@@ -72,8 +72,9 @@ TRIB_ASSERT(sizeof(struct sockaddr_trib) == 16, "sockaddr_trib");
  * enum trib_sockopt - options of level SOL_TRIB
  *
  * @TRIB_SO_PLACE:  set only, before bind(): struct trib_attach_rep from tribd or
- *	from a ticket, long enough for its @ntree trees. @err must be 0, @flags
- *	without TRIB_ATTACH_MAPPED. @nval and @window may be 0.
+ *	from a ticket, long enough for its @ntree trees. @err must be 0. @nval and
+ *	@window may be 0. With TRIB_ATTACH_MAPPED it needs TRIB_SO_CELLS, and then
+ *	forgets those of an earlier place.
  * @TRIB_SO_WINDOW: u32, set before bind(): limit of chunks in flight per tree, a
  *	power of 2 from 4 on; 0 (default): the job's.
  * @TRIB_SO_DTYPE:  u32, enum trib_sock_dtype: element type of messages without a
@@ -89,6 +90,11 @@ TRIB_ASSERT(sizeof(struct sockaddr_trib) == 16, "sockaddr_trib");
  * @TRIB_SO_INFO:   get only: struct trib_sock_info.
  * @TRIB_SO_ERROR:  get only: struct trib_sock_error, the newest error. Reading does
  *	not clear it, unlike SO_ERROR.
+ * @TRIB_SO_CELLS:  set only, after TRIB_SO_PLACE and before bind(): struct
+ *	trib_sock_cells, the descriptors that tribd sent with the place.
+ * @TRIB_SO_EPOCHS: get only: u32 for each tree of the place, in its order: its epoch,
+ *	0 before it runs; nothing before bind(). After TRIB_SO_CELLS the process must
+ *	tell tribd (TRIB_ATTACH_EPOCH) once POLLOUT has come, before the first message.
  */
 enum trib_sockopt {
 	TRIB_SO_PLACE = 1,
@@ -99,6 +105,33 @@ enum trib_sockopt {
 	TRIB_SO_MEM = 6,
 	TRIB_SO_INFO = 7,
 	TRIB_SO_ERROR = 8,
+	TRIB_SO_CELLS = 9,
+	TRIB_SO_EPOCHS = 10,
+};
+
+/**
+ * struct trib_sock_cells - descriptors of mapped delivery (trib_attach.h), from tribd
+ * @ring:  ring buffer of the rank.
+ * @cells: array of cells and a desk for each tree of the place, and no more.
+ *
+ * The socket takes part by these cells as a process would: XDP delivers results there, and
+ * sends what the socket leaves to it; the socket drains the ring. Joining and the rest go by
+ * UDP. The process may close the descriptors and keeps tribd's connection; it should not map
+ * the memory, and whatever it writes there spoils its own sums at most.
+ *
+ * The kernel maps the memory itself and charges it to mem_user and mem_total, like the
+ * buffers of a socket without cells, until close(). Errors, with a text in TRIB_SO_ERROR:
+ *
+ *	-EINVAL		no place with mapped delivery, another length than its trees
+ *			need, or a descriptor of another kind or size
+ *	-EBADF		a descriptor is not open
+ *	-EACCES, -EPERM	the process may not map it for writing
+ *	-ENOMEM, -E2BIG, -EDQUOT, -ENOBUFS	beyond the limits of memory
+ *	-EISCONN	the socket is bound
+ */
+struct trib_sock_cells {
+	__s32 ring;
+	__s32 cells[TRIB_ATTACH_TREES];
 };
 
 /* Element types; numbers as in libtrib's enum trib_dtype. */
@@ -214,7 +247,8 @@ enum trib_sock_state {
  * @nval, @window, @epoch: from the first tree; 0 before it runs.
  * @mem:    bytes in use by messages; @mem_max: their limit.
  *
- * The other fields are those of libtrib's struct trib_counters.
+ * The other fields are those of libtrib's struct trib_counters. @carried, of @sent_packets,
+ * are those that XDP sent.
  */
 struct trib_sock_info {
 	__u32 state;
@@ -243,8 +277,9 @@ struct trib_sock_info {
 	__u64 rtt_min_us;
 	__u64 inflight;
 	__u64 last_count;
+	__u64 carried;
 };
-TRIB_ASSERT(sizeof(struct trib_sock_info) == 24 + 8 * 17, "trib_sock_info");
+TRIB_ASSERT(sizeof(struct trib_sock_info) == 24 + 8 * 18, "trib_sock_info");
 
 /* Numbers as in libtrib's enum trib_error_code, which documents them. */
 enum trib_sock_code {

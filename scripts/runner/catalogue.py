@@ -152,7 +152,7 @@ def select(tests, words):
 ALL = {"bpf_module": ("all",)}
 LONG = {"TRIB_TEST_SCALE": "5"}
 LONGEST = {"TRIB_TEST_SCALE": "100"}
-VM = ("bpf", "bpf_module", "config", "deliver", "floats", "kfunc", "libtrib", "module",
+VM = ("bpf", "bpf_module", "cells", "config", "deliver", "floats", "kfunc", "libtrib", "module",
       "sock", "stress", "virtio", "vlan")
 
 

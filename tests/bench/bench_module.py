@@ -57,6 +57,9 @@ def vm(figures, pairs):
                 "sockets over libtrib's UDP")
     figures.add("vm_algbw_socket", got["socket"], note="Gb/s")
     figures.add("vm_algbw_udp", got["udp"], note="Gb/s")
+    figures.add("vm_ratio_cells_vs_sockets", ratios(got["cells"], got["plain"]),
+                note="the same, kernel sockets with cells over those without")
+    figures.add("vm_algbw_cells", got["cells"], note="Gb/s")
     figures.add("vm_fpu_ns", [a - b for a, b in zip(got["fpu"],
                                                     got["no_fpu"])],
                 note="kernel_fpu_begin() and _end() of one call")

@@ -6,6 +6,7 @@ of its measurements as JSON.
     guest_module.py ROUNDS FILE
 
 socket, udp: Gb/s of an allreduce of 4 MiB of floats by 4 workers around a relay.
+cells, plain: the same by sockets with cells of tribd, and by sockets without.
 fpu, no_fpu: ns of an empty function with and without kernel_fpu_begin()."""
 
 import json
@@ -26,14 +27,22 @@ FRAME = "/tmp/bench-frame"
 ASK = struct.pack("=IIIIQqQ", 0, 0, 0, 0, 4, 0, 0)
 
 
+def rate(star, transport):
+    return gbps(measured(star.run, "env", f"TRIB_TRANSPORT={transport}",
+                         "trib-perf", *OPTIONS)["results"][0])
+
+
 def sockets(rounds):
     with Star(4, "--transport", "udp") as star:
-        def run(transport):
-            return gbps(measured(
-                star.run, "env", f"TRIB_TRANSPORT={transport}", "trib-perf",
-                *OPTIONS)["results"][0])
+        return in_turns(rounds, lambda: rate(star, "kernel"),
+                        lambda: rate(star, "udp"))
 
-        return in_turns(rounds, lambda: run("kernel"), lambda: run("udp"))
+
+def cells(rounds):
+    """Only where their host has a tribd do sockets have cells."""
+    with Star(4) as mapped, Star(4, "--transport", "udp") as plain:
+        return in_turns(rounds, lambda: rate(mapped, "kernel"),
+                        lambda: rate(plain, "kernel"))
 
 
 def empty_calls(rounds, *parameters):
@@ -62,6 +71,7 @@ def main():
                "no_fpu": empty_calls(rounds, "level=scalar")}
     call("insmod", KO)
     figures["socket"], figures["udp"] = sockets(rounds)
+    figures["cells"], figures["plain"] = cells(rounds)
     with open(path, "w", encoding="utf-8") as f:
         json.dump(figures, f)
 

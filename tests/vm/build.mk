@@ -4,7 +4,7 @@
 VM := $(B)/tests/vm
 VM_RIG := $(addprefix $(VM)/rig/,sockrig.o stress.o)
 VM_RELAY := $(B)/tests/lib/relay_thread.o $(RELAY_MODEL_OBJS)
-VM_SOCK := $(addprefix $(VM)/sock/sock_,sum life mem user access mix hold share)
+VM_SOCK := $(addprefix $(VM)/sock/sock_,sum life mem user access mix hold share cells)
 VM_BINS := $(addprefix $(VM)/,kfunc/kfunc kfunc/floats netlink/family \
 	netlink/nlfuzz life/cycles sock/sockcycles sockfuzz/sockfuzz) $(VM_SOCK)
 
@@ -35,7 +35,7 @@ $(VM)/netlink/nlfuzz: $(addprefix $(VM)/netlink/,nlfuzz.o nlgen.o nlsock.o \
 $(VM)/life/cycles: $(VM)/life/cycles.o $(VM)/netlink/nlsock.o $(VM_RIG)
 $(VM)/sock/sockcycles: $(VM)/sock/sockcycles.o $(VM_RIG) $(VM_RELAY)
 $(VM)/sockfuzz/sockfuzz: $(addprefix $(VM)/sockfuzz/sock,fuzz.o ops.o msg.o \
-		spoil.o crowd.o evil.o honest.o) \
+		spoil.o crowd.o cells.o evil.o honest.o) \
 		$(addprefix $(VM)/netlink/,nlsock.o nlspec.o) $(VM_RIG) $(VM_RELAY)
 
 $(addprefix $(VM)/,netlink/nlfuzz life/cycles sock/sockcycles sockfuzz/sockfuzz):
@@ -44,9 +44,12 @@ $(addprefix $(VM)/,netlink/nlfuzz life/cycles sock/sockcycles sockfuzz/sockfuzz)
 $(VM_SOCK): %: %.o $(VM)/sock/sock_star.o $(B)/libtrib.a
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(SOCK_LIBS) -lpthread -lm
 
+$(VM)/sock/old_module.so: $(VM)/sock/old_module.o
+	$(CC) $(LDFLAGS_ALL) -shared -o $@ $<
+
 $(VM)/sock/sock_share: $(VM_RIG)
 $(VM)/sock/sock_access: $(VM)/netlink/genl.o
 $(VM)/sock/sock_access: SOCK_LIBS := -lnl-genl-3 -lnl-3
 
-CHECK_BINS += $(VM_BINS)
+CHECK_BINS += $(VM_BINS) $(VM)/sock/old_module.so
 CHECK_TESTS += $(sort $(wildcard tests/vm/*.t))

@@ -68,7 +68,7 @@ RELAY_MODEL := $(addprefix tests/,lib/relay_model.c model/node.c model/values.c 
 RELAY_MODEL_OBJS := $(RELAY_MODEL:%.c=$(B)/%.o)
 LIB_SIM_OBJS := $(addprefix $(B)/tests/lib/,engine_world.o engine_script.o) \
 	$(RELAY_MODEL_OBJS) $(LIB_OBJS)
-LIB_SIM_TESTS := $(addprefix $(B)/tests/unit/lib/,held need result silence \
+LIB_SIM_TESTS := $(addprefix $(B)/tests/unit/lib/,held hostile need result silence \
 	stream window)
 
 $(LIB_SIM_TESTS): %: %.o $(LIB_SIM_OBJS)

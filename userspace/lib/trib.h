@@ -89,7 +89,8 @@ enum trib_op {
  * @TRIB_TRANSPORT_KERNEL: a collective socket. The kernel module trib.ko of
  *                       this host speaks the protocol and wakes this process
  *                       once a message. A message must fit into the memory of
- *                       a socket (module parameter mem_max, 256 MiB). AUTO
+ *                       a socket (module parameter mem_max, 256 MiB). XDP
+ *                       delivers to the kernel if tribd offers it. AUTO
  *                       never chooses it.
  * @TRIB_TRANSPORT_PEER: ranks exchange among themselves, without relays, by libfabric:
  *                       RDMA where NICs can, TCP elsewhere. libtrib-peer(7) has the

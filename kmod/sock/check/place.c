@@ -12,9 +12,12 @@
 #endif
 
 #include "place.h"
+#include "uapi/trib_cell.h"
 
 #define WINDOW_MAX 16384
 #define WINDOW_MIN 4
+/* Far above what tribd makes. */
+#define CELLS_MAX (1 << 20)
 
 static const __u8 *bytes(const __be32 *addr)
 {
@@ -65,11 +68,12 @@ static const char *hops_wrong(const struct trib_attach_tree *a)
 	return NULL;
 }
 
-static const char *local_wrong(const struct trib_attach_tree *a)
+/* Results to cells leave the UDP port open. */
+static const char *local_wrong(const struct trib_attach_tree *a, bool mapped)
 {
 	bool v4 = trib_addr_is_v4(a->addr);
 
-	if (!a->recv_port)
+	if (!a->recv_port && !mapped)
 		return "a tree's UDP port for results is 0";
 	if (trib_addr_is_set(a->local_addr) &&
 	    (is_multicast(a->local_addr) || trib_addr_is_v4(a->local_addr) != v4))
@@ -82,17 +86,19 @@ static const char *local_wrong(const struct trib_attach_tree *a)
 
 static const char *tree_wrong(const struct trib_attach_rep *rep, const struct trib_attach_tree *a)
 {
+	bool mapped = rep->flags & TRIB_ATTACH_MAPPED;
 	const char *why;
 
-	if (a->flags & ~TRIB_ATTACH_SHARED)
-		return "a tree has unknown flags";
+	if (a->flags & ~(mapped ? TRIB_ATTACH_REFLEX : TRIB_ATTACH_SHARED))
+		return mapped ? "a tree with mapped delivery has flags of another kind"
+			      : "a tree has unknown flags";
 	if (!is_host(a->addr))
 		return "a tree's address is not a unicast address";
 	if (!a->port)
 		return "a tree's UDP port is 0";
 	if (a->weight > TRIB_TREE_WEIGHT_MAX)
 		return "a tree's weight is too large";
-	why = local_wrong(a);
+	why = local_wrong(a, mapped);
 	if (why)
 		return why;
 	if (a->flags & TRIB_ATTACH_SHARED)
@@ -105,12 +111,23 @@ static const char *tree_wrong(const struct trib_attach_rep *rep, const struct tr
 	return NULL;
 }
 
+/* Cells of a place with mapped delivery: their sizes cannot overflow. */
+static const char *cells_wrong(const struct trib_attach_rep *rep)
+{
+	if (rep->nval < TRIB_NVAL_SMALL)
+		return "cells of so few values have no room for a desk";
+	if (!rep->window || rep->ncell < 2u * rep->window || rep->ncell < TRIB_CELLS_MIN ||
+	    rep->ncell > CELLS_MAX || (rep->ncell & (rep->ncell - 1)))
+		return "the number of cells is no power of 2, or does not suit the window";
+	return NULL;
+}
+
 static const char *head_wrong(const struct trib_attach_rep *rep)
 {
 	if (rep->err)
 		return "tribd refused this place: its err is not 0";
-	if (rep->flags)
-		return "the place is for mapped delivery: flags must be 0";
+	if (rep->flags & ~TRIB_ATTACH_MAPPED)
+		return "the place has unknown flags";
 	if (!rep->world || rep->world > TRIB_WORLD_MAX)
 		return "the job's number of ranks is 0 or too large";
 	if (rep->rank >= rep->world)
@@ -122,7 +139,7 @@ static const char *head_wrong(const struct trib_attach_rep *rep)
 	if (rep->fmt != TRIB_FMT_NONE && rep->fmt != TRIB_FMT_Q32 && rep->fmt != TRIB_FMT_F32 &&
 	    rep->fmt != TRIB_FMT_F16 && rep->fmt != TRIB_FMT_BF16)
 		return "the format is none for floats";
-	return NULL;
+	return rep->flags & TRIB_ATTACH_MAPPED ? cells_wrong(rep) : NULL;
 }
 
 const char *trib_place_wrong(const struct trib_attach_rep *rep, size_t len)

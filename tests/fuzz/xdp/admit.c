@@ -328,6 +328,22 @@ static int admit(struct view *v, const struct trib_tree *t)
 	return has_key(v, key, w);
 }
 
+/* Packets of the parent to a rank's socket are passed on. */
+static bool for_socket(const struct view *v, const struct trib_tree *t)
+{
+	const struct trib_hdr *h = v->p.h;
+
+	return t->flags & TRIB_TREE_SOCKET && h->type < TRIB_T_JOIN && !(h->flags & TRIB_F_UP) &&
+	       from_face(v, t, &t->parent);
+}
+
+static int to_socket(struct view *v, const struct trib_tree *t)
+{
+	memcpy(v->f->b + v->l4 + 2, &t->port, 2);
+	memset(v->f->b + v->l4 + 6, 0, 2);
+	return V_PASS;
+}
+
 int model_xdp(struct frame *f, uint32_t ifindex)
 {
 	struct view v = {.f = f, .ifindex = ifindex};
@@ -351,6 +367,8 @@ int model_xdp(struct frame *f, uint32_t ifindex)
 	t = tree_of(v.p.h, &rc);
 	if (!t)
 		return model_drop(rc);
+	if (for_socket(&v, t))
+		return to_socket(&v, t);
 	shared = t->flags & TRIB_TREE_SHARED;
 	rc = shared ? admit_pool(&v, ntohs(v.p.h->tree)) : admit(&v, t);
 	if (rc)

@@ -53,6 +53,7 @@ static const struct kind {
 	[T_POOL6] = {TRIB_TREE_SHARED | TRIB_TREE_V6, 3, false, {5}},
 	[T_POOLG] = {TRIB_TREE_SHARED, 3, false, {}},
 	[T_REFLEX] = {TRIB_TREE_LEAF, 0, true, {}},
+	[T_SOCKET] = {TRIB_TREE_LEAF | TRIB_TREE_SOCKET | TRIB_TREE_V6, 0, true, {5}},
 };
 
 static void die(const char *what)
@@ -238,6 +239,7 @@ static void fill_tree(struct trib_tree *t, int tree)
 	t->deliver = k->deliver ? tree : TRIB_NONE;
 	t->up_child = 2;
 	t->window = WINDOW;
+	t->port = htons(TRIB_UDP_PORT_WORKER + 2);
 	t->world = k->flags & TRIB_TREE_SHARED ? 60 : 3;
 	if (!root)
 		fill_peer(&t->parent, tree, -1);

@@ -41,6 +41,7 @@ enum rig_tree {
 	T_POOL6,   /* of another job, capped, IPv6, one tag, bitmaps of 2 words */
 	T_POOLG,   /* as in generic mode, bitmaps of 16 words */
 	T_REFLEX,  /* a leaf that sends for its only rank, IPv4 */
+	T_SOCKET,  /* a leaf whose only rank has a socket, IPv6, one tag */
 	T__MAX,
 };
 

@@ -20,6 +20,25 @@ for ip in "" --ipv6; do
 	fabric down
 done
 
+# Ranks of hosts whose relay's faces name the port of XDP, each by its own transport.
+# shellcheck disable=SC2016,SC2317 # for the shell there; called through ok
+by_choice()
+{
+	timeout 90 scripts/fabric -n "$fab" run --fail-fast -- sh -c '
+		TRIB_TRANSPORT=$(echo "$1" | cut -d, -f$((RANK + 1)))
+		export TRIB_TRANSPORT
+		exec trib-perf -c 2 -b 4 -e 64k -f 16 -n 5 -w 1' sh "$1" >"$scratch/out" 2>&1 &&
+		grep -q '^# Out of bounds values : 0 OK' "$scratch/out"
+}
+
+for ip in "" --ipv6; do
+	up star --workers 3 $ip
+	for ways in udp,udp,udp udp,xdp,xdp xdp,udp,auto; do
+		ok "chosen$ip: $ways" by_choice "$ways"
+	done
+	fabric down
+done
+
 for transport in xdp udp; do
 	case_of "generic_$transport" star --generic --workers 3 \
 		--transport $transport

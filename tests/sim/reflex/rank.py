@@ -86,7 +86,8 @@ class Reflex:
             news |= yield from self.publish(t)
             if news and self.rules.late_sends_last:
                 continue
-            t.flush()
+            if self.rules.fill_then_look:
+                t.flush()
             yield from self.sweep(t)
             yield from self.flush(t)
             due = yield from self.recovery.look(t)
@@ -332,7 +333,16 @@ class Reflex:
 
     def time_out(self, task, mark):
         if self.timer is mark and task is self.task and task.asleep:
+            self.judge_sleep()
             task.ring(0)
+
+    def judge_sleep(self):
+        """The rank sleeps: nothing is left that only it can send."""
+        for index in range(self.done, self.published):
+            if (self.world.no_timeout and
+                    self.state_of(index, self.truth) == READY and
+                    self.may_go(self.truth, index)):
+                self.world.fail("stall", f"{self.rank} slept beside {index}")
 
     def ring(self):
         """The XDP program rings."""

@@ -26,6 +26,9 @@ RULES = {
     "late_is_taken": Rule(
         "a rank that fills a cell after RESULT p-D has come takes it and sends by "
         "socket", "quiet", "stall"),
+    "fill_then_look": Rule(
+        "between READY words and the look for RESULTs that let them go, a rank orders its "
+        "stores, as XDP does the reverse", "steps", "stall"),
     "window_is_checked": Rule(
         "a GRAD leaves only if RESULT p-W is in its cell, whatever D is, and was",
         "shrinks", "early wrong differ hang"),

@@ -98,7 +98,7 @@ static void place__head_is_checked(void)
 	rep.err = 1;
 	wrong();
 	good(false);
-	rep.flags = TRIB_ATTACH_MAPPED;
+	rep.flags = TRIB_ATTACH_RESUME;
 	wrong();
 	good(false);
 	rep.world = 0;
@@ -122,6 +122,45 @@ static void place__head_is_checked(void)
 	rep.fmt = TRIB_FMT_I32;
 	wrong();
 	rep.fmt = TRIB_FMT__MAX;
+	wrong();
+}
+
+/* With cells for mapped delivery. */
+static void mapped(void)
+{
+	good(false);
+	rep.flags = TRIB_ATTACH_MAPPED;
+	rep.ncell = 1024;
+	rep.tree[0].recv_port = rep.tree[1].recv_port = 0;
+	rep.tree[1].flags = TRIB_ATTACH_REFLEX;
+}
+
+static void place__cells_suit_the_window(void)
+{
+	static const unsigned int none[] = {0, 256, 500, 768, 1U << 21, 1U << 31};
+	unsigned int i;
+
+	mapped();
+	right();
+	rep.ncell = 512;
+	right();
+	for (i = 0; i < 6; i++) {
+		rep.ncell = none[i];
+		wrong();
+	}
+	mapped();
+	rep.window = 0;
+	wrong();
+	mapped();
+	rep.nval = 0;
+	wrong();
+	rep.nval = TRIB_NVAL_SMALL - TRIB_NVAL_BLOCK;
+	wrong();
+	mapped();
+	rep.tree[0].flags = TRIB_ATTACH_SHARED;
+	wrong();
+	good(false);
+	rep.tree[0].flags = TRIB_ATTACH_REFLEX;
 	wrong();
 }
 
@@ -220,6 +259,7 @@ int main(void)
 	run(place__valid_ones_pass);
 	run(place__length_must_hold_its_trees);
 	run(place__head_is_checked);
+	run(place__cells_suit_the_window);
 	run(place__trees_are_checked);
 	run(place__addresses_are_unicast);
 	run(place__shared_trees_are_checked);

@@ -6,6 +6,7 @@
  */
 #include "tests/lib/engine_world.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -187,6 +188,43 @@ static void wire__is_filled(void)
 	expect(measure(&o, 8 * MIB) > 0.95);
 	o = wires(4, 10e9);
 	expect(measure(&o, 16 * MIB) > 0.5);
+}
+
+/* Does an XDP program send for some rank here? See SIM_REFLEX in userspace/lib/build.mk. */
+static bool by_xdp(void)
+{
+	struct sim_options o = wires(2, 500e6);
+	struct sim s;
+	bool is;
+
+	sim_init(&s, &o);
+	is = s.worker[0].t->eng.stream[0]->lanes.able;
+	sim_free(&s);
+	return is;
+}
+
+/*
+ * So few lanes as there are fill a queue of more than a millisecond, but nobody else does: the
+ * window is no better.
+ */
+static void lanes__stay_on_a_slow_wire(void)
+{
+	struct sim_options o = wires(4, 100e6);
+	struct sim s;
+	unsigned int i;
+
+	sim_init(&s, &o);
+	job_start(&s, 32 * MIB);
+	expect(sim_run(&s, all_done, s.now + 100 * TRIB_SEC));
+	for (i = 0; i < s.nworker; i++) {
+		const struct trib_tally *c = &s.worker[i].t->eng.count;
+
+		printf("# rank %u: XDP sent %llu of %llu\n", i, (unsigned long long)c->carried,
+		       (unsigned long long)c->sent_packets);
+		expect(!by_xdp() || c->carried > c->sent_packets / 3);
+	}
+	job_end(&s);
+	sim_free(&s);
 }
 
 /* Two hosts with two and three ranks each, which they add up. */
@@ -399,19 +437,6 @@ static double beside_tcp(double queue_ms, bool up, double *tcp)
 	return got;
 }
 
-/* Does an XDP program send for some rank here? See SIM_REFLEX in userspace/lib/build.mk. */
-static bool by_xdp(void)
-{
-	struct sim_options o = wires(2, 500e6);
-	struct sim s;
-	bool is;
-
-	sim_init(&s, &o);
-	is = s.worker[0].t->eng.stream[0]->lanes.able;
-	sim_free(&s);
-	return is;
-}
-
 static void window__shares_with_tcp(void)
 {
 	static const double queues[] = {2, 5, 10, 25};
@@ -427,9 +452,51 @@ static void window__shares_with_tcp(void)
 	}
 }
 
+static bool never(struct sim *s)
+{
+	(void)s;
+	return false;
+}
+
+/* Share of a wire of @rate that results used in the next @ns. */
+static double share_of(struct sim *s, double rate, uint64_t ns)
+{
+	const struct trib_stream *st = s->worker[2].t->eng.stream[0];
+	uint64_t from = st->una;
+
+	sim_run(s, never, s->now + ns);
+	return (double)(st->una - from) * st->nval * 32e9 / (double)ns / rate;
+}
+
+/* Lanes have learnt that a slow wire is no better by the window. Then a TCP flow begins. */
+static void window__shares_with_tcp_that_comes_later(void)
+{
+	struct sim_options o = wires(4, 100e6);
+	struct sim_tcp flow;
+	struct sim s;
+	unsigned int i;
+	double alone, beside;
+
+	sim_init(&s, &o);
+	job_start(&s, 4 * MIB);
+	for (i = 0; i < s.nworker; i++)
+		job.left[i] = UINT_MAX;
+	alone = share_of(&s, 100e6, 3 * TRIB_SEC);
+	sim_tcp_start(&s, &flow, &s.worker[2].up);
+	beside = share_of(&s, 100e6, 6 * TRIB_SEC);
+	printf("# alone %.3f, beside TCP %.3f, TCP %.3f\n", alone, beside,
+	       (double)flow.acked * 8 / 6 / 100e6);
+	expect(alone > 0.8);
+	expect(beside > 0.15);
+	flow.on = false;
+	job_end(&s);
+	sim_free(&s);
+}
+
 int main(void)
 {
 	run(wire__is_filled);
+	run(lanes__stay_on_a_slow_wire);
 	run(hosts__fill_their_wires);
 	run(plan__is_kept);
 	run(message__is_cut_by_weight);
@@ -440,5 +507,6 @@ int main(void)
 	run(window__survives_single_losses);
 	run(window__does_not_mind_a_late_rank);
 	run(window__shares_with_tcp);
+	run(window__shares_with_tcp_that_comes_later);
 	return tap_done();
 }

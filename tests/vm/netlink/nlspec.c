@@ -36,6 +36,7 @@ static const struct nl_set sets[TRIB_A__MAX] = {
 			  [TRIB_A_SOCK_RECEIVED] = NL_U64,
 			  [TRIB_A_SOCK_RESENDS] = NL_U64,
 			  [TRIB_A_SOCK_INFLIGHT] = NL_U64,
+			  [TRIB_A_SOCK_CARRIED] = NL_U64,
 			  [TRIB_A_SOCK_ERROR] = NL_TEXT}},
 	[TRIB_A_CLAIM] = {TRIB_A_CLAIM__MAX,
 			  {[TRIB_A_CLAIM_JOB] = NL_U16, [TRIB_A_CLAIM_UID] = NL_U32}},

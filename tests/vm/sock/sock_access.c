@@ -111,7 +111,10 @@ static void place__wrong_ones_are_refused(void)
 	r = w.rep[0];
 	r.flags = TRIB_ATTACH_MAPPED;
 	expect_eq(set_place(fd, &r, PLACE_LEN), -EINVAL);
-	expect(strstr(error_of(fd).text, "mapped"));
+	expect(strstr(error_of(fd).text, "cells"));
+	r.flags = TRIB_ATTACH_RESUME;
+	expect_eq(set_place(fd, &r, PLACE_LEN), -EINVAL);
+	expect(strstr(error_of(fd).text, "flags"));
 	expect_eq(error_of(fd).code, TRIB_SOCK_ERR_ARGUMENT);
 	expect_eq(error_of(fd).err, EINVAL);
 	r = w.rep[0];

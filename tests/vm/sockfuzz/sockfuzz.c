@@ -236,6 +236,7 @@ int main(int argc, char **argv)
 	for (int i = 0; i < OPS; i++)
 		stress->floor[OP_GOOD + i] = 1;
 	stress->floor[OP_SEND] = ENOUGH_SENDS;
+	chaos_cells_make();
 	users = rig_users();
 	memory = rig_kernel_memory();
 	stress_run(process);

@@ -32,9 +32,9 @@
  * below its use. */
 #define MEM_MOST (256u << 20)
 
-const char *const sockop_names[OPS] = {"open",	"join", "place", "option", "bind",     "send",
-				       "recv",	"poll", "ask",	 "ioctl",  "shutdown", "dup",
-				       "close", "fork", "pass",	 "other"};
+const char *const sockop_names[OPS] = {"open", "join",	"place", "cells", "option", "bind",
+				       "send", "recv",	"poll",	 "ask",	  "ioctl",  "shutdown",
+				       "dup",  "close", "fork",	 "pass",  "other"};
 
 static int slots[SLOTS], epoll = -1, letters[2];
 /* Every eighth page of the second half is unmapped; other threads write to the
@@ -389,14 +389,15 @@ static const struct {
 	uint8_t share;
 	long (*fn)(void);
 } ops[OPS] = {
-	[OP_OPEN] = {10, do_open},	  [OP_JOIN] = {10, do_join},
-	[OP_PLACE] = {12, do_place},	  [OP_OPTION] = {6, do_option},
-	[OP_BIND] = {6, do_bind},	  [OP_SEND] = {24, chaos_send},
-	[OP_RECV] = {20, chaos_recv},	  [OP_POLL] = {8, do_poll},
-	[OP_ASK] = {8, do_ask},		  [OP_IOCTL] = {4, do_ioctl},
-	[OP_SHUTDOWN] = {4, do_shutdown}, [OP_DUP] = {2, do_dup},
-	[OP_CLOSE] = {6, do_close},	  [OP_FORK] = {1, do_fork},
-	[OP_PASS] = {2, do_pass},	  [OP_OTHER] = {4, do_other},
+	[OP_OPEN] = {10, do_open},	[OP_JOIN] = {10, do_join},
+	[OP_PLACE] = {12, do_place},	[OP_OPTION] = {6, do_option},
+	[OP_BIND] = {6, do_bind},	[OP_SEND] = {24, chaos_send},
+	[OP_RECV] = {20, chaos_recv},	[OP_POLL] = {8, do_poll},
+	[OP_ASK] = {8, do_ask},		[OP_IOCTL] = {4, do_ioctl},
+	[OP_CELLS] = {12, chaos_cells}, [OP_SHUTDOWN] = {4, do_shutdown},
+	[OP_DUP] = {2, do_dup},		[OP_CLOSE] = {6, do_close},
+	[OP_FORK] = {1, do_fork},	[OP_PASS] = {2, do_pass},
+	[OP_OTHER] = {4, do_other},
 };
 
 static int all_shares(void)

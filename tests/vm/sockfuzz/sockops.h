@@ -32,6 +32,7 @@ enum sockop {
 	OP_OPEN,
 	OP_JOIN,
 	OP_PLACE,
+	OP_CELLS,
 	OP_OPTION,
 	OP_BIND,
 	OP_SEND,
@@ -67,5 +68,8 @@ struct rig_place chaos_place(void);
 size_t chaos_spoil(struct trib_attach_rep *rep, size_t len);
 long chaos_send(void);
 long chaos_recv(void);
+/* TRIB_SO_CELLS, and writes to cells. The first makes the maps, once. */
+void chaos_cells_make(void);
+long chaos_cells(void);
 
 #endif /* SOCKOPS_H */

@@ -41,6 +41,7 @@ static const struct out_col socks[] = {
 	{.key = "messages", .right = true},
 	{.key = "chunks", .right = true},
 	{.key = "sent", .right = true},
+	{.key = "carried", .right = true},
 	{.key = "received", .right = true},
 	{.key = "resends", .right = true},
 	{.key = "inflight", .right = true},

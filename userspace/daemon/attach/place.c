@@ -143,11 +143,16 @@ static void addr_copy(__be32 to[4], const struct in6_addr *from)
 	memcpy(to, from, sizeof(*from));
 }
 
+/* Port at which the socket of a leaf's rank receives; @group: of the results, or NULL. */
+static uint16_t socket_port(const struct local *l, const struct face *group)
+{
+	return group ? group->udp_port : (uint16_t)(TRIB_UDP_PORT_WORKER + l->index);
+}
+
 static void fill_tree(const struct tribd *d, const struct tree *t, const struct local *l,
 		      bool mapped, struct trib_attach_tree *at)
 {
 	const struct face *f, *group;
-	struct trib_deliver row;
 
 	at->weight = t->weight;
 	if (t->kind == TREE_WORKERS) {
@@ -159,15 +164,13 @@ static void fill_tree(const struct tribd *d, const struct tree *t, const struct 
 	if (!t->nchild) {
 		f = t->parent;
 		at->port = f->udp_port;
-		at->recv_port = (uint16_t)(TRIB_UDP_PORT_WORKER + l->index);
 		addr_copy(at->addr, &f->addr);
 		if (f->local_known)
 			addr_copy(at->local_addr, &f->local);
 		group = tree_multicast(t, f->port);
-		if (group) {
-			at->recv_port = group->udp_port;
+		at->recv_port = socket_port(l, group);
+		if (group)
 			addr_copy(at->mcast_addr, &group->addr);
-		}
 	} else {
 		/* This host is the relay: addresses are swapped. */
 		f = t->child[l->index].face;
@@ -179,7 +182,7 @@ static void fill_tree(const struct tribd *d, const struct tree *t, const struct 
 	if (mapped) {
 		at->recv_port = 0;
 		memset(at->mcast_addr, 0, sizeof(at->mcast_addr));
-		if (!reflex_fill(d, t, &row, NULL))
+		if (!reflex_fits(d, t, NULL))
 			at->flags |= TRIB_ATTACH_REFLEX;
 	}
 }
@@ -266,6 +269,27 @@ static void rank_set_pid(struct tribd *d, struct job *job, uint16_t rank, uint32
 			continue;
 		l->pid = pid;
 		l->epoch = 0;
+	}
+}
+
+/*
+ * Tell XDP of leaves whether their only rank has a socket. Then the parent's face for this
+ * host may name either port: XDP takes what comes to its own, and passes it on.
+ */
+static void tell_socket(struct tribd *d, struct job *job, uint16_t rank, uint32_t flags, bool has)
+{
+	struct tree *t = NULL;
+	struct local *l;
+
+	while ((t = tree_next_of_job(d, job, t))) {
+		l = has ? offered(t, rank, flags) : tree_local(t, rank);
+		if (!l || t->kind != TREE_DEDICATED || t->nchild || t->nlocal != 1)
+			continue;
+		t->row.flags &= (uint8_t)~TRIB_TREE_SOCKET;
+		if (has)
+			t->row.flags |= TRIB_TREE_SOCKET;
+		t->row.port = htons(socket_port(l, tree_multicast(t, t->parent->port)));
+		tree_row_store(d, t);
 	}
 }
 
@@ -377,6 +401,7 @@ int place_take(struct tribd *d, const struct trib_attach_req *req, const struct 
 	 */
 	if (!resume || mapped)
 		rank_set_pid(d, job, rep->rank, req->flags, place_pid(peer->pid));
+	tell_socket(d, job, rep->rank, req->flags, !mapped);
 	*jobp = job;
 	return 0;
 }
@@ -411,6 +436,7 @@ void place_give_back(struct tribd *d, struct job *job, uint16_t rank, bool gone)
 			join_rank_gone(d, t, l);
 	}
 	rank_set_pid(d, job, rank, 0, 0);
+	tell_socket(d, job, rank, 0, false);
 	deliver_rank_del(d, job, rank);
 	trees_idle(d, job);
 }

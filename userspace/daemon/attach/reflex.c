@@ -92,6 +92,15 @@ static void fill_leaf(const struct tree *t, struct trib_reflex *r)
 	r->child = htons(t->local[0].index);
 }
 
+int reflex_fits(const struct tribd *d, const struct tree *t, struct reason *why)
+{
+	int err = tree_fits(d, t, why);
+
+	if (!err)
+		err = port_fits(t, why);
+	return err ? err : source_fits(t->parent, why);
+}
+
 int reflex_fill(const struct tribd *d, const struct tree *t, struct trib_deliver *row,
 		struct reason *why)
 {
@@ -101,11 +110,7 @@ int reflex_fill(const struct tribd *d, const struct tree *t, struct trib_deliver
 	memset(&row->reflex, 0, sizeof(row->reflex));
 	memset(row->child, 0, sizeof(row->child));
 	row->host = 0;
-	err = tree_fits(d, t, why);
-	if (!err)
-		err = port_fits(t, why);
-	if (!err)
-		err = source_fits(t->parent, why);
+	err = reflex_fits(d, t, why);
 	if (err)
 		return err;
 	if (!t->nchild)
@@ -119,9 +124,9 @@ int reflex_fill(const struct tribd *d, const struct tree *t, struct trib_deliver
 int reflex_rank(const struct tribd *d, const struct tree *t, const struct local *l,
 		struct reason *why)
 {
-	struct trib_deliver row;
-
 	if (t->kind == TREE_DEDICATED && l->pid && !l->ring)
-		return reason_set(why, -EOPNOTSUPP, "it attached without mapped delivery");
-	return reflex_fill(d, t, &row, why);
+		return reason_set(why, -EOPNOTSUPP,
+				  "it attached without mapped delivery: by transport udp, "
+				  "or kernel beside a module without TRIB_SO_CELLS");
+	return reflex_fits(d, t, why);
 }

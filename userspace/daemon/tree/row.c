@@ -30,7 +30,7 @@ static void peer_fill(struct trib_peer *p, const struct face *f, uint16_t rank,
 	p->key = secret->key;
 }
 
-/* Fill in what follows from the objects; epoch, nonces and deliver stay. */
+/* Fill in what follows from the objects; epoch, nonces, deliver, and what is attached stay. */
 void tree_row_fill(const struct tree *t, struct trib_tree *row)
 {
 	const struct face *any = t->parent ? t->parent : t->child[0].face;
@@ -40,7 +40,7 @@ void tree_row_fill(const struct tree *t, struct trib_tree *row)
 	secret_down(t, &any->addr, &secret);
 	row->auth = secret.auth;
 	row->job = t->job->id;
-	row->flags = TRIB_TREE_USED;
+	row->flags = TRIB_TREE_USED | (row->flags & TRIB_TREE_SOCKET);
 	if (!t->parent)
 		row->flags |= TRIB_TREE_ROOT;
 	if (!t->nchild)

@@ -149,11 +149,14 @@ static int find_peers(struct trib_place *p)
 
 static int find_place(struct trib *t, const struct wish *w)
 {
-	bool mapped = w->transport == TRIB_TRANSPORT_AUTO || w->transport == TRIB_TRANSPORT_XDP;
+	bool mapped = w->transport != TRIB_TRANSPORT_UDP;
 	struct trib_place *p = &t->place;
 	int rc;
 
 	if (!is_ticket(w->job)) {
+		/* A module of an older version has no cells. */
+		if (w->transport == TRIB_TRANSPORT_KERNEL && !trib_ksock_takes_cells())
+			mapped = false;
 		rc = trib_tribd_attach(p, w->job, w->rank, mapped);
 	} else {
 		rc = trib_ticket_parse(p, w->job);

@@ -74,6 +74,8 @@ extern const struct trib_carrier trib_xdp;
 extern const struct trib_way trib_by_engine;
 /* ksock.c: a collective socket of the kernel. */
 extern const struct trib_way trib_by_ksock;
+/* Can this host's module take part by cells of tribd? */
+bool trib_ksock_takes_cells(void);
 /* peer.c: exchange with the other ranks, without relays. */
 extern const struct trib_way trib_by_peer;
 

@@ -2,8 +2,7 @@
 /*
  * The way by a collective socket of the kernel module (uapi/trib_sock.h): its
  * life, and its errors. The kernel speaks the protocol; this file finds a
- * place,
- * hands over messages (ksock_call.c) and waits.
+ * place, hands over cells that tribd gave, and messages (ksock_call.c), and waits.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -34,6 +33,25 @@ static int protocol(void)
 	return n > 0 && n < 256 ? n : IPPROTO_TRIB;
 }
 
+static int make_socket(void)
+{
+	return socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol());
+}
+
+bool trib_ksock_takes_cells(void)
+{
+	uint32_t epoch[TRIB_ATTACH_TREES];
+	socklen_t len = sizeof(epoch);
+	int fd = make_socket();
+	bool takes;
+
+	if (fd < 0)
+		return false;
+	takes = !getsockopt(fd, SOL_TRIB, TRIB_SO_EPOCHS, epoch, &len);
+	close(fd);
+	return takes;
+}
+
 /* Read the socket's own error. Return: whether it has one. */
 static bool its_error(const struct trib *t, struct trib_sock_error *e)
 {
@@ -61,8 +79,12 @@ void trib_ksock_die(struct trib *t, int err, const char *what)
 
 static int option(struct trib *t, int name, const void *v, size_t len)
 {
+	struct trib_sock_error e;
+
 	if (!setsockopt(t->ksock->fd, SOL_TRIB, name, v, (socklen_t)len))
 		return 0;
+	if (errno != ENOPROTOOPT && its_error(t, &e))
+		return trib_fail(t, e.code, -e.err, "%s", e.text);
 	return trib_fail(t, TRIB_ERR_SYSTEM, -errno, "the kernel refuses socket option %d: %s",
 			 name, strerror(errno));
 }
@@ -72,6 +94,20 @@ static int option_ms(struct trib *t, int name, uint64_t ns)
 	uint32_t ms = (uint32_t)((ns + TRIB_MS - 1) / TRIB_MS);
 
 	return ns ? option(t, name, &ms, sizeof(ms)) : 0;
+}
+
+/* With mapped delivery the kernel takes part by the cells that tribd gave this process. */
+static int hand_over_cells(struct trib *t)
+{
+	const struct trib_place *p = &t->place;
+	struct trib_sock_cells c = {.ring = p->ring_fd};
+	unsigned int i;
+
+	if (!(p->rep.flags & TRIB_ATTACH_MAPPED))
+		return 0;
+	for (i = 0; i < p->rep.ntree; i++)
+		c.cells[i] = p->cells_fd[i];
+	return option(t, TRIB_SO_CELLS, &c, offsetof(struct trib_sock_cells, cells[p->rep.ntree]));
 }
 
 static int bind_error(struct trib *t, int err)
@@ -112,9 +148,35 @@ static int bind_place(struct trib *t)
 	return bind(t->ksock->fd, &addr.sa, sizeof(sa)) ? bind_error(t, errno) : 0;
 }
 
+/*
+ * The relay's face may name the port of ranks without cells (trib-socket(7)), which XDP leaves
+ * alone: results that come there count, too.
+ */
+static void choose_ports(struct trib_attach_rep *rep, bool any)
+{
+	unsigned int i;
+
+	for (i = 0; rep->flags & TRIB_ATTACH_MAPPED && i < rep->ntree; i++)
+		rep->tree[i].recv_port =
+			any ? 0 : (uint16_t)(TRIB_UDP_PORT_WORKER + rep->tree[i].child);
+}
+
+/* @any: let the kernel choose UDP ports, if the place has cells. */
+static int take_place(struct trib *t, bool any)
+{
+	struct trib_attach_rep *rep = &t->place.rep;
+	int rc;
+
+	choose_ports(rep, any);
+	rc = option(t, TRIB_SO_PLACE, rep,
+		    offsetof(struct trib_attach_rep, tree) + rep->ntree * sizeof(rep->tree[0]));
+	if (!rc)
+		rc = hand_over_cells(t);
+	return rc ? rc : bind_place(t);
+}
+
 static int ksock_open(struct trib *t)
 {
-	const struct trib_attach_rep *rep = &t->place.rep;
 	struct trib_ksock *k = calloc(1, sizeof(*k));
 	int rc;
 
@@ -122,7 +184,7 @@ static int ksock_open(struct trib *t)
 		return trib_fail(t, TRIB_ERR_SYSTEM, -ENOMEM, "out of memory");
 	t->ksock = k;
 	k->tail = &k->head;
-	k->fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol());
+	k->fd = make_socket();
 	if (k->fd < 0)
 		return trib_fail(
 			t, TRIB_ERR_SYSTEM, -errno,
@@ -130,14 +192,14 @@ static int ksock_open(struct trib *t)
 				? "the kernel has no collective sockets: module trib is not loaded (modprobe trib)"
 				: "cannot make a collective socket: %s",
 			strerror(errno));
-	rc = option(t, TRIB_SO_PLACE, rep,
-		    offsetof(struct trib_attach_rep, tree) + rep->ntree * sizeof(rep->tree[0]));
-	if (!rc)
-		rc = option_ms(t, TRIB_SO_TIMEOUT, t->eng.timeout_ns);
+	rc = option_ms(t, TRIB_SO_TIMEOUT, t->eng.timeout_ns);
 	if (!rc)
 		rc = option_ms(t, TRIB_SO_JOIN_TIMEOUT, t->eng.join_timeout_ns);
 	if (!rc)
-		rc = bind_place(t);
+		rc = take_place(t, false);
+	/* A rank of another job may have the port. */
+	if (rc == -EADDRINUSE && t->place.rep.flags & TRIB_ATTACH_MAPPED)
+		rc = take_place(t, true);
 	/*
 	 * If this process dies, the kernel tells the other ranks. The watch
 	 * keeps the rank at a new
@@ -176,10 +238,28 @@ static int await(struct trib *t, short events, uint64_t until)
 	return n ? p.revents : 0;
 }
 
+/* tribd admits results to cells once it knows the epoch. */
+static int tell_epochs(struct trib *t)
+{
+	uint32_t epoch[TRIB_ATTACH_TREES] = {0};
+	socklen_t len = sizeof(epoch);
+	unsigned int i;
+	int rc = 0;
+
+	if (getsockopt(t->ksock->fd, SOL_TRIB, TRIB_SO_EPOCHS, epoch, &len))
+		return -errno;
+	for (i = 0; !rc && i < t->eng.nstream; i++) {
+		/* If tribd restarts, the watch tells the next one. */
+		t->eng.stream[i]->epoch = epoch[i];
+		rc = trib_watch_epoch(t, &t->ksock->watch, t->eng.stream[i]->tree, epoch[i]);
+	}
+	return rc;
+}
+
 static int ksock_join(struct trib *t)
 {
 	uint64_t until = clock_ns() + t->eng.join_timeout_ns + JOIN_SLACK_MS * TRIB_MS;
-	int got = await(t, POLLOUT, until);
+	int rc, got = await(t, POLLOUT, until);
 
 	if (got & (POLLERR | POLLHUP))
 		trib_ksock_die(t, -EIO, "the collective socket failed");
@@ -187,6 +267,12 @@ static int ksock_join(struct trib *t)
 		trib_die_rank(
 			&t->eng, TRIB_ERR_MISSING, -ETIMEDOUT, -1,
 			"not all ranks joined in time: raise join_timeout_ms or check the other ranks");
+	if (t->eng.dead || !(t->place.rep.flags & TRIB_ATTACH_MAPPED))
+		return t->eng.dead;
+	rc = tell_epochs(t);
+	if (rc)
+		trib_die_rank(&t->eng, TRIB_ERR_SYSTEM, rc, -1,
+			      "tribd refuses the epoch of a tree: %s", strerror(-rc));
 	return t->eng.dead;
 }
 
@@ -248,6 +334,7 @@ static void ksock_count(struct trib *t, struct trib_counters *c)
 		.rtt_min_us = i.rtt_min_us,
 		.window = i.window,
 		.last_count = i.last_count,
+		.carried = i.carried,
 	};
 }
 
