@@ -57,6 +57,14 @@ RULES = {
     "insert_waits_for_delete": Rule(
         "While a delete is unanswered, no insert goes upstream.",
         "turn", "unfounded hole"),
+    "insert_waits_for_repeats": Rule(
+        "Inserts also wait for the answers to repeats of the delete, as long "
+        "as these may come.",
+        "late", "unfounded hole"),
+    "old_acks_do_not_count": Rule(
+        "An acknowledgement of an insert that left before the last delete "
+        "does not count.",
+        "late", "unfounded"),
     "delete_is_forgotten": Rule(
         "A delete that is unanswered for T no longer blocks inserts.",
         "unheard", "hang"),
