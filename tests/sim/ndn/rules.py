@@ -154,7 +154,7 @@ RULES = {
         "intrusion", "injected"),
     "fresh_passes_cache": Rule(
         "An Interest with MustBeFresh is not answered from a cache.",
-        "intrusion", "hang hole"),
+        "intrusion", "hang hole mute"),
     # --- PS
     "signature_is_checked": Rule(
         "PS and workers verify signatures.",
@@ -187,6 +187,10 @@ RULES = {
     "collect_is_repeated": Rule(
         "A collect Interest is repeated until it is answered.",
         "drizzle", "hang"),
+    "collect_moves_on": Rule(
+        "Asynchronous: a collect that brings nothing for a lease goes on with "
+        "the newest version.",
+        "intrusion", "mute"),
     "applied_once": Rule(
         "One gradient is applied for each (worker, version).",
         "storm", "twice"),
@@ -212,7 +216,7 @@ RULES = {
     "bound_to_known": Rule(
         "Asynchronous: a gradient answers only a version that the PS has "
         "announced, or an older one.",
-        "intrusion", "hang hole leak"),
+        "intrusion", "mute"),
     "answer_is_held": Rule(
         "A collect Interest that comes early is answered when the gradient "
         "is ready.",
@@ -242,7 +246,7 @@ RULES = {
         "stranded", "hang"),
     "doubt_passes_cache": Rule(
         "Every second repeat has MustBeFresh and so bypasses caches.",
-        "intrusion", "hang hole"),
+        "intrusion", "hang hole mute"),
     "stock_client_waits": Rule(
         "A stock client expresses /distribute/... before it subscribes.",
         "quiet", "hang"),
