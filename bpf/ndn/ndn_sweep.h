@@ -11,7 +11,6 @@
 struct sweep {
 	__u64 now;
 	__u64 lease;
-	__u64 leave;
 	__u32 from;
 };
 
@@ -35,7 +34,7 @@ static __always_inline void sweep_entry(__u32 row, const struct sweep *s)
 		return;
 	}
 	pit_laps(e, m, s->now, s->lease);
-	if (!pit_leaving(e, m, s->now, s->leave) && !pit_any_living(e, m))
+	if (!pit_expects(e, m, s->now) && !pit_any_living(e, m))
 		pit_end(e, m);
 	pit_done(e, row);
 }
@@ -84,7 +83,6 @@ static __always_inline int sweep(const struct ndn_part *part)
 	if (!c || c->abi != NDN_ABI)
 		return 1;
 	s.lease = c->lease_ns;
-	s.leave = c->leave_ns;
 	if (!part->from)
 		bpf_for_each_map_elem(&ndn_asks, sweep_ask, &s, 0);
 	bpf_loop(part->buckets, sweep_bucket, &s, 0);

@@ -15,13 +15,6 @@ enum pit_act {
 	PIT_PLACED = 1 << 18, /* the answer is in the frame: + its bytes */
 };
 
-/* Is a delete under way, and not old enough to be lost? */
-static __always_inline bool pit_leaving(const struct ndn_entry *e, const struct ndn_more *m,
-					__u64 now, __u64 leave)
-{
-	return (e->flags & NDN_ENTRY_LEAVING) && now - m->left < leave;
-}
-
 /* Unlock the entry, and release its row if it is not USED any more. */
 static __always_inline void pit_done(struct ndn_entry *e, __u32 row)
 {
@@ -55,9 +48,10 @@ static __always_inline __u32 pit_subscribe(struct xdp_md *ctx, struct ndn_entry 
 		ndn_pit_own(m, w->face);
 	pit_add(e, m, w->face);
 	ndn_count(NDN_STAT_INSERTED);
-	if (pit_leaving(e, m, w->now, c->leave_ns))
+	if (pit_leaving(e, m, w->now))
 		return NDN_DROP_LEAVING;
 	e->flags &= ~NDN_ENTRY_LEAVING;
+	m->deletes = 0;
 	n = m->ack_len;
 	if (n && (w->flags & NDN_FACE_HOST) && pit_confirmed(e, w->now, c->lease_ns)) {
 		ndn_count(NDN_STAT_ACK);
@@ -72,6 +66,7 @@ static __always_inline __u32 pit_subscribe(struct xdp_md *ctx, struct ndn_entry 
 	face_add(m->waiting, w->face);
 	if (!m->asked)
 		m->asked = w->now;
+	pit_insert_left(m, w->now, c->lease_ns);
 	return PIT_FORWARD;
 }
 
@@ -151,8 +146,7 @@ static __always_inline __u32 pit_leave(struct ndn_entry *e, struct ndn_more *m, 
 	}
 	if (!leaving)
 		faces_clear(m->leavers);
-	e->flags |= NDN_ENTRY_LEAVING;
-	m->left = w->now;
+	pit_delete_left(e, m, w->now, c->leave_ns);
 	face_add(m->leavers, w->face);
 	e->acked = 0;
 	m->asked = 0;
@@ -247,15 +241,16 @@ __noinline int ndn_pit_deleted(struct xdp_md *ctx)
 		unlock(&e->lock);
 		return ndn_drop(NDN_DROP_STRAY);
 	}
-	recent = pit_leaving(e, m, w->now, c->leave_ns);
-	e->flags &= ~NDN_ENTRY_LEAVING;
+	recent = pit_leaving(e, m, w->now);
+	pit_delete_done(e, m, w->now, c->leave_ns);
 #pragma clang loop unroll(full)
 	for (int i = 0; i < NDN_FACE_WORDS; i++) {
 		w->faces[i] = recent ? m->leavers[i] : 0;
 		any |= w->faces[i];
+		m->leavers[i] = 0;
 	}
 	pit_laps(e, m, w->now, c->lease_ns);
-	if (!pit_any_living(e, m))
+	if (!pit_any_living(e, m) && !pit_expects(e, m, w->now))
 		pit_end(e, m);
 	pit_done(e, row);
 	return any ? tx_faces(ctx, w, c) : ndn_drop(NDN_DROP_NOBODY);
@@ -267,6 +262,8 @@ static __always_inline __u32 pit_acknowledged(struct xdp_md *ctx, struct ndn_ent
 {
 	__u32 n = w->v.packet_len;
 
+	if (pit_ack_is_old(m, w->now))
+		return NDN_DROP_LATE;
 	if (!m->asked)
 		return NDN_DROP_STRAY;
 	e->acked = m->asked;

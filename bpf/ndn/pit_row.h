@@ -251,7 +251,82 @@ static __always_inline void pit_turn(struct ndn_entry *e, struct ndn_more *m, __
 	e->acked = 0;
 	m->asked = 0;
 	m->ack_len = 0;
+	m->until = 0;
+	m->sent = 0;
+	m->inserts = 0;
+	m->old = 0;
+	m->deletes = 0;
 	faces_clear(m->waiting);
+}
+
+/*
+ * Acknowledgements of one job are all alike, and so are answers to its deletes.
+ * Only their number shows that an older one may still come.
+ */
+
+/* Is a delete under way, and not old enough to be lost? */
+static __always_inline bool pit_leaving(const struct ndn_entry *e, const struct ndn_more *m,
+					__u64 now)
+{
+	return (e->flags & NDN_ENTRY_LEAVING) && now < m->until;
+}
+
+/* May an answer come to what left before the last delete's answer? */
+static __always_inline bool pit_expects(const struct ndn_entry *e, const struct ndn_more *m,
+					__u64 now)
+{
+	return now < m->until && (m->old || (e->flags & NDN_ENTRY_LEAVING));
+}
+
+/* An insert goes up. Earlier ones without an acknowledgement are lost after a while. */
+static __always_inline void pit_insert_left(struct ndn_more *m, __u64 now, __u64 lease)
+{
+	if (now - m->sent >= lease / 4)
+		m->inserts = 0;
+	m->inserts += m->inserts < 255;
+	m->sent = now;
+}
+
+/* A delete goes up. */
+static __always_inline void pit_delete_left(struct ndn_entry *e, struct ndn_more *m, __u64 now,
+					    __u64 leave)
+{
+	__u32 old = m->inserts;
+
+	if (now < m->until)
+		old += m->old;
+	else
+		m->deletes = 0;
+	m->old = old < 255 ? old : 255;
+	m->inserts = 0;
+	m->deletes += m->deletes < 255;
+	m->until = now + leave;
+	e->flags |= NDN_ENTRY_LEAVING;
+}
+
+/*
+ * A delete is answered: whatever left before it is on the last link now, if it is
+ * not lost, and is not late for longer than a quarter of @leave.
+ */
+static __always_inline void pit_delete_done(struct ndn_entry *e, struct ndn_more *m, __u64 now,
+					    __u64 leave)
+{
+	if (now + leave / 4 < m->until)
+		m->until = now + leave / 4;
+	m->deletes -= m->deletes > 0;
+	if (!m->deletes)
+		e->flags &= ~NDN_ENTRY_LEAVING;
+}
+
+/* An acknowledgement comes. Is it for an insert from before the last delete? */
+static __always_inline bool pit_ack_is_old(struct ndn_more *m, __u64 now)
+{
+	if (m->old && now < m->until) {
+		m->old--;
+		return true;
+	}
+	m->inserts -= m->inserts > 0;
+	return false;
 }
 
 /* Test and set: is the segment new to the entry? */

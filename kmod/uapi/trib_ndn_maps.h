@@ -57,7 +57,7 @@
 #include "trib_ndn_stats.h"
 
 /* Increment on any change of layout or meaning. */
-#define NDN_ABI 5
+#define NDN_ABI 6
 
 /* Bytes of a name in a row, in whole words. */
 #define NDN_NAME_BYTES 256
@@ -288,7 +288,7 @@ NDN_ASSERT(sizeof(struct ndn_tags) == 32, "ndn_tags");
  * enum ndn_entry_flags - &ndn_entry.flags
  * @NDN_ENTRY_USED:    the row is an entry. Its tag may outlive this flag until
  *                     the sweep gets the bucket's lock.
- * @NDN_ENTRY_LEAVING: a delete is under way, since &ndn_more.left.
+ * @NDN_ENTRY_LEAVING: deletes are under way, until &ndn_more.until at most.
  * @NDN_ENTRY_WIDE:    &ndn_more.live is in use.
  */
 enum ndn_entry_flags {
@@ -332,12 +332,15 @@ NDN_ASSERT(sizeof(struct ndn_entry) == 128, "ndn_entry");
 /**
  * struct ndn_more - the rest of the entry in the same row of ndn_pit
  * @asked:   when the first insert left that upstream has not acknowledged.
- * @left:    when the last delete left that upstream has not acknowledged, if
- *           the entry is LEAVING.
+ * @until:   end of the time in which upstream may answer @old and @deletes.
+ * @sent:    when the last insert left.
  * @ack_len: bytes of @ack; 0: none, or too long to keep.
  * @count:   components of the name.
  * @owner:   face that the entry counts for: it inserted it, or renewed it after the
  *           former owner had left.
+ * @inserts: inserts that left and were not acknowledged, since the last delete.
+ * @old:     those from before it: so many acknowledgements do not count.
+ * @deletes: deletes that left and were not acknowledged.
  * @rsvd:    0.
  * @waiting: faces whose inserts upstream has not acknowledged.
  * @leavers: faces that wait for the acknowledgement of a delete.
@@ -348,17 +351,21 @@ NDN_ASSERT(sizeof(struct ndn_entry) == 128, "ndn_entry");
  */
 struct ndn_more {
 	__u64 asked;
-	__u64 left;
+	__u64 until;
+	__u64 sent;
 	__u16 ack_len;
 	__u8 count;
 	__u8 owner;
-	__u8 rsvd[4];
+	__u8 inserts;
+	__u8 old;
+	__u8 deletes;
+	__u8 rsvd;
 	__u64 waiting[NDN_FACE_WORDS];
 	__u64 leavers[NDN_FACE_WORDS];
 	__u64 live[NDN_LAPS][NDN_FACE_WORDS - 1];
 	__u8 name[NDN_NAME_BYTES - NDN_NEAR_BYTES];
 	__u8 ack[NDN_ACK_MAX];
-	__u64 rsvd1[2];
+	__u64 rsvd1;
 };
 NDN_ASSERT(sizeof(struct ndn_more) == 640, "ndn_more");
 

@@ -70,7 +70,8 @@
 	X(60, DROP_OFFLOAD, drop_offload, "headers change, but a device computes the checksum")			\
 	X(61, DROP_META, drop_meta, "the port's driver has no XDP metadata, which ndn_grow needs")		\
 	X(62, DROP_QUOTA, drop_quota, "face holds as many pending Interests or PIT entries as it may")		\
-	R(63, 2)												\
+	X(63, DROP_LATE, drop_late, "acknowledgement of an insert from before the last delete")			\
+	R(64, 1)												\
 	X(64 + NDN_E_CUT, BAD_CUT, bad_cut, 0)									\
 	X(64 + NDN_E_VARNUM, BAD_VARNUM, bad_varnum, 0)								\
 	X(64 + NDN_E_TYPE_ZERO, BAD_TYPE_ZERO, bad_type_zero, 0)						\

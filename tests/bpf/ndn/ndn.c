@@ -206,6 +206,98 @@ static void delete__insert_waits_for_it(void)
 	expect_eq(living(), 1 << H3);
 }
 
+/* All acknowledgements of a job are alike: it may be for the insert before the delete. */
+static void delete__late_acknowledgement_does_not_confirm(void)
+{
+	ndn_reset(K_V4);
+	interest(H1, "/insert" JOB);
+	interest(H1, "/delete" JOB);
+	expect_eq(send_data(UP, "/delete" JOB, 0), XDP_REDIRECT);
+	expect_passed_to(H1);
+	expect_eq(more()->old, 1);
+	/* The new insert goes up at once. */
+	expect_eq(interest(H2, "/insert" JOB), XDP_REDIRECT);
+	expect_passed_to(UP);
+	expect_dropped(send_data(UP, "/distribute" JOB, 0), NDN_DROP_LATE);
+	expect_eq(entry()->acked, 0);
+	expect_eq(more()->waiting[0], 1 << H2);
+	/* A subscriber without an acknowledgement is served, too. */
+	expect_eq(send_data(UP, "/distribute" JOB "/v=1/seg=0", 9), XDP_REDIRECT);
+	expect_eq(send_data(UP, "/distribute" JOB, 0), XDP_REDIRECT);
+	expect(nframe_is_for(&f, H2));
+	expect(entry()->acked);
+}
+
+static void delete__acknowledgement_is_late_for_a_while(void)
+{
+	ndn_reset(K_V4);
+	interest(H1, "/insert" JOB);
+	interest(H1, "/delete" JOB);
+	send_data(UP, "/delete" JOB, 0);
+	interest(H2, "/insert" JOB);
+	age(LEAVE / 4 + 1000000000);
+	expect_eq(send_data(UP, "/distribute" JOB, 0), XDP_REDIRECT);
+	expect_passed_to(H2);
+	/* An insert that was lost long ago is not waited for. */
+	ndn_reset(K_V4);
+	interest(H1, "/insert" JOB);
+	age(LEASE / 4 + 1000000000);
+	subscribe(H1);
+	interest(H1, "/delete" JOB);
+	send_data(UP, "/delete" JOB, 0);
+	expect_eq(ndn_entries(), 0);
+}
+
+static void delete__entry_stays_for_late_answers(void)
+{
+	ndn_reset(K_V4);
+	interest(H1, "/insert" JOB);
+	interest(H1, "/delete" JOB);
+	send_data(UP, "/delete" JOB, 0);
+	ndn_run_sweep();
+	expect_eq(ndn_entries(), 1);
+	expect_eq(living(), 0);
+	age(LEAVE / 4 + 1000000000);
+	ndn_run_sweep();
+	expect_eq(ndn_entries(), 0);
+}
+
+/* A late repeat would end what a later insert begins. */
+static void delete__insert_waits_for_repeats(void)
+{
+	ndn_reset(K_V4);
+	subscribe(H1);
+	interest(H1, "/delete" JOB);
+	interest(H1, "/delete" JOB);
+	expect_passed_to(UP);
+	expect_eq(more()->deletes, 2);
+	expect_eq(send_data(UP, "/delete" JOB, 0), XDP_REDIRECT);
+	expect_passed_to(H1);
+	expect_dropped(interest(H2, "/insert" JOB), NDN_DROP_LEAVING);
+	/* No receiver, but now both are answered. */
+	expect_eq(send_data(UP, "/delete" JOB, 0), XDP_DROP);
+	expect_eq(ndn_stat(NDN_DROP_NOBODY), 1);
+	expect_eq(interest(H2, "/insert" JOB), XDP_REDIRECT);
+	expect(nframe_is_for(&f, UP));
+	expect_eq(living(), 1 << H2);
+}
+
+/* The first delete was lost. */
+static void delete__insert_waits_for_repeats_for_a_while(void)
+{
+	ndn_reset(K_V4);
+	subscribe(H1);
+	interest(H1, "/delete" JOB);
+	interest(H1, "/delete" JOB);
+	send_data(UP, "/delete" JOB, 0);
+	expect_dropped(interest(H2, "/insert" JOB), NDN_DROP_LEAVING);
+	age(LEAVE / 4 + 1000000000);
+	expect_eq(interest(H2, "/insert" JOB), XDP_REDIRECT);
+	expect(nframe_is_for(&f, UP));
+	expect(!(entry()->flags & NDN_ENTRY_LEAVING));
+	expect_eq(more()->deletes, 0);
+}
+
 /* --- distribution */
 
 static void distribute__goes_to_the_only_one_at_once(void)
@@ -343,6 +435,11 @@ int main(void)
 	run(delete__answer_is_a_packet);
 	run(delete__of_the_last_goes_up_and_comes_back);
 	run(delete__insert_waits_for_it);
+	run(delete__late_acknowledgement_does_not_confirm);
+	run(delete__acknowledgement_is_late_for_a_while);
+	run(delete__entry_stays_for_late_answers);
+	run(delete__insert_waits_for_repeats);
+	run(delete__insert_waits_for_repeats_for_a_while);
 	run(distribute__goes_to_the_only_one_at_once);
 	run(distribute__goes_to_all_as_a_flight);
 	run(distribute__faces_of_one_port_are_for_clsact);

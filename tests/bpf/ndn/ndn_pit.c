@@ -61,6 +61,7 @@ static void full__row_is_used_again(void)
 	ndn_reset(K_V4);
 	for (int n = 0; n < 2 * rows; n++) {
 		interest(H1, numbered("/insert", n));
+		send_data(UP, numbered("/distribute", n), 0);
 		interest(H1, numbered("/delete", n));
 		send_data(UP, numbered("/delete", n), 0);
 	}
@@ -289,6 +290,9 @@ static void lock__keeps_the_table_whole(void)
 
 	ndn_reset(K_V4);
 	ndn_make_router(H1);
+	/* Answers do not come late: a deleted entry is gone at once. */
+	nw.config.leave_ns = 1;
+	ndn_configure();
 	for (int i = 0; i < 3; i++) {
 		fflush(stdout);
 		pid[i] = fork();

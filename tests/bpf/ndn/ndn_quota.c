@@ -367,6 +367,8 @@ static void few_entries(int n)
 {
 	begin();
 	nw.config.entries = n;
+	/* Answers do not come late: a deleted entry is gone at once. */
+	nw.config.leave_ns = 1;
 	ndn_configure();
 }
 

@@ -90,7 +90,8 @@ static inline void age(uint64_t ns)
 
 	e->acked -= e->acked ? ns : 0;
 	m->asked -= m->asked ? ns : 0;
-	m->left -= m->left ? ns : 0;
+	m->until -= m->until ? ns : 0;
+	m->sent -= m->sent ? ns : 0;
 	e->taken -= e->taken ? ns : 0;
 	e->lap_end -= ns;
 }

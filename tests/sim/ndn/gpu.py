@@ -5,6 +5,7 @@ knows nothing but NDN."""
 from ndn.endpoint import Endpoint, Estimate
 from ndn.packet import DELETE, DISTRIBUTE, INSERT, NEWEST
 from ndn.server import Gradient
+from ndn.unanswered import Unanswered
 
 BATCH = 8        # segments asked for at a time
 
@@ -44,6 +45,8 @@ class Gpu(Endpoint):
     def start(self):
         super().start()
         self.idle()
+        self.last = None          # job whose answers may be late
+        self.due = Unanswered()
 
     def interest(self, name, life=None, prefix=False, fresh=False):
         life = life or 4 * self.world.rto
@@ -62,7 +65,9 @@ class Gpu(Endpoint):
         self.put(name, "accept" if accept else "busy")
 
     def join(self, base):
-        self.base = base
+        if base != self.last:
+            self.due = Unanswered()
+        self.base = self.last = base
         self.joins += 1
         self.repeat("start", self.ask_start)
 
@@ -70,15 +75,25 @@ class Gpu(Endpoint):
         self.interest((*self.base, self.name), fresh=True)
 
     def subscribe(self):
-        """Also as a renewal."""
+        """Also as a renewal. Deletes of the last task may be late."""
+        if self.due.deletes and self.rules.insert_waits_for_repeats:
+            wait = self.due.until - self.net.now
+            if wait > 0:
+                self.set("subscribe", wait, self.subscribe)
+                return
+            self.due.deletes = 0
         self.repeat("insert", self.insert)
 
     def insert(self):
         self.inserted = self.net.now
+        self.due.insert(self.net.now, self.world.lease // 8)
         self.world.inserting(self)
         self.express((INSERT, *self.base), self.world.rto)
 
     def on_ack(self):
+        if (self.due.is_old(self.net.now) and
+                self.rules.old_acks_do_not_count):
+            return
         if self.leaving or "insert" not in self.timers:
             return
         self.cancel("insert")
@@ -109,6 +124,8 @@ class Gpu(Endpoint):
         if self.tries > 6:
             self.gone()
         else:
+            now, lease = self.net.now, self.world.lease
+            self.due.delete(now, now + lease // 2)
             self.interest((DELETE, *self.base))
 
     def gone(self):
@@ -317,6 +334,7 @@ class Gpu(Endpoint):
             if self.acked is not None or self.timers.get("insert"):
                 self.on_segment(name[-2], name[-1], d.content)
         elif name == (DELETE, *base) and self.leaving:
+            self.due.deleted(self.net.now + self.world.lease // 8)
             self.cancel("delete")
             self.gone()
         elif name == (*base, self.name) and self.timers.get("start"):

@@ -71,6 +71,7 @@ class Intruder(Endpoint):
     def __init__(self, world):
         super().__init__(world)
         self.until = world.span
+        self.asked = {}           # Interests are not signed: it gets answers
 
     def start(self):
         super().start()
@@ -85,10 +86,9 @@ class Intruder(Endpoint):
         if self.rng.random() < 0.1:
             self.express((INSERT, *ps.base), 60)
         if self.rng.random() < 0.1:
-            far = self.rng.choice((1, 1 << 20))
+            far = self.rng.choice((0, 1, 1 << 20))
             gpu = self.rng.choice(list(self.world.gpus))
-            self.express((gpu, *ps.base, ps.published.version + far), 60,
-                         prefix=True)
+            self.ask((gpu, *ps.base, ps.published.version + far), 60)
         version = ps.published.version
         version += self.rng.choice((0, 1, 5, 1 << 40))
         forged = self.forge(version)
@@ -98,6 +98,10 @@ class Intruder(Endpoint):
                                 (*name, version, segment),
                                 (*ps.base, NEWEST, version)))
         self.put(what, forged)
+
+    def ask(self, name, life):
+        self.asked[name] = self.net.now + life, True
+        self.express(name, life, prefix=True)
 
     def forge(self, version):
         model = Model(version, None, (), 2, False)

@@ -24,7 +24,7 @@ from ndn.rules import RULES
 from ndn.scenarios import SCENARIOS
 
 # Seeds per scenario, 7 unless named.
-SEEDS = {"storm": 20}
+SEEDS = {"storm": 20, "turn": 30, "late": 50, "intrusion": 50}
 COST_SEEDS = 8
 
 

@@ -122,12 +122,11 @@ class Router:
         elif e.up is not up and rules.new_route_is_asked:
             e.turn(up)
         e.faces[face] = now + self.world.lease
-        if e.left is not None:
-            forgotten = (now - e.left >= self.world.leave_time and
-                         rules.delete_is_forgotten)
+        if e.due.deletes:
+            forgotten = now >= e.due.until and rules.delete_is_forgotten
             if rules.insert_waits_for_delete and not forgotten:
                 return
-            e.left = None
+            e.due.deletes = 0
         mine = face.host or not rules.routers_are_passed
         if mine and self.answers_itself(e, isnew):
             self.answer(face, e.ack or Data((DISTRIBUTE, *name)))
@@ -136,6 +135,7 @@ class Router:
             e.waiting[face] = True
             if e.asked is None:
                 e.asked = now
+            e.due.insert(now, self.world.lease // 4)
             self.forward(e.up, i, hops)
 
     def answers_itself(self, e, isnew):
@@ -159,13 +159,13 @@ class Router:
             return
         if self.rules.delete_removes_face:
             e.faces.pop(face, None)
-        if e.left is None and e.living(now, self.rules):
+        if not e.due.deletes and e.living(now, self.rules):
             self.answer(face, Data(i.name))
         elif e.up is face or not self.rules.empty_entry_is_deleted:
             self.entries.pop(name)
             self.answer(face, Data(i.name))
         else:
-            e.left = now
+            e.due.delete(now, now + self.world.leave_time)
             e.leavers[face] = now + i.life
             e.acked, e.asked, e.waiting = NEVER, None, {}
             self.forward(e.up, i, hops)
@@ -267,6 +267,8 @@ class Router:
         if not self.rules.ack_is_for_asker:
             e.acked, e.ack = now, d
             return e.living(now, self.rules)
+        if e.due.is_old(now) and self.rules.old_acks_do_not_count:
+            return ()
         if e.asked is None:
             return ()
         e.acked, e.asked, e.ack = e.asked, None, d
@@ -277,12 +279,15 @@ class Router:
         """The acknowledgement of a delete."""
         name = d.name[1:]
         e = self.entries.get(name)
-        if not e or e.up is not face or e.left is None:
+        now = self.net.now
+        if not e or e.up is not face or not e.due.deletes:
             return
-        e.left = None
-        to = [f for f, end in e.leavers.items() if end > self.net.now]
+        e.due.deleted(now + self.world.leave_time // 4)
+        if not self.rules.insert_waits_for_repeats:
+            e.due.deletes = 0
+        to = [f for f, end in e.leavers.items() if end > now]
         e.leavers = {}
-        if not e.living(self.net.now, self.rules):
+        if not e.living(now, self.rules) and not e.due.may_come(now):
             del self.entries[name]
         if to:
             self.multicast(to, d)
@@ -296,9 +301,7 @@ class Router:
             return
         now = self.net.now
         for name, e in list(self.entries.items()):
-            leaving = e.left is not None and \
-                now - e.left < self.world.leave_time
-            if not leaving and not e.living(now, self.rules):
+            if not e.due.may_come(now) and not e.living(now, self.rules):
                 del self.entries[name]
         for name, p in list(self.pending.items()):
             if not p.living(now, self.rules):

@@ -57,6 +57,14 @@ RULES = {
     "insert_waits_for_delete": Rule(
         "While a delete is unanswered, no insert goes upstream.",
         "turn", "unfounded hole"),
+    "insert_waits_for_repeats": Rule(
+        "Inserts also wait for the answers to repeats of the delete, as long "
+        "as these may come.",
+        "late", "unfounded hole"),
+    "old_acks_do_not_count": Rule(
+        "An acknowledgement of an insert that left before the last delete "
+        "does not count.",
+        "late", "unfounded"),
     "delete_is_forgotten": Rule(
         "A delete that is unanswered for T no longer blocks inserts.",
         "unheard", "hang"),
@@ -146,7 +154,7 @@ RULES = {
         "intrusion", "injected"),
     "fresh_passes_cache": Rule(
         "An Interest with MustBeFresh is not answered from a cache.",
-        "intrusion", "hang hole"),
+        "intrusion", "hang hole mute"),
     # --- PS
     "signature_is_checked": Rule(
         "PS and workers verify signatures.",
@@ -179,6 +187,10 @@ RULES = {
     "collect_is_repeated": Rule(
         "A collect Interest is repeated until it is answered.",
         "drizzle", "hang"),
+    "collect_moves_on": Rule(
+        "Asynchronous: a collect that brings nothing for a lease goes on with "
+        "the newest version.",
+        "intrusion", "mute"),
     "applied_once": Rule(
         "One gradient is applied for each (worker, version).",
         "storm", "twice"),
@@ -204,7 +216,7 @@ RULES = {
     "bound_to_known": Rule(
         "Asynchronous: a gradient answers only a version that the PS has "
         "announced, or an older one.",
-        "intrusion", "hang hole leak"),
+        "intrusion", "mute"),
     "answer_is_held": Rule(
         "A collect Interest that comes early is answered when the gradient "
         "is ready.",
@@ -234,7 +246,7 @@ RULES = {
         "stranded", "hang"),
     "doubt_passes_cache": Rule(
         "Every second repeat has MustBeFresh and so bypasses caches.",
-        "intrusion", "hang hole"),
+        "intrusion", "hang hole mute"),
     "stock_client_waits": Rule(
         "A stock client expresses /distribute/... before it subscribes.",
         "quiet", "hang"),

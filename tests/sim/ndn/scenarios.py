@@ -129,6 +129,31 @@ class Turn(Scenario):
                 self.faults.leave(other)
 
 
+class Late(Turn):
+    """The same with repeats, which packets overtake, too."""
+
+    def shape(self):
+        super().shape()
+        self.restless = 40000
+        self.world.routers_n = self.rng.choice((2, 2, 2, 3, 4))
+        self.world.rto = self.rng.choice((100, 200, 400))
+        self.world.versions = 10
+        self.world.limit = 400000
+
+    def on_insert(self, gpu):
+        """It leaves soon, perhaps before the insert is answered, and others
+        come."""
+        super().on_insert(gpu)
+        if self.net.now < self.restless and self.rng.random() < 0.3:
+            self.net.at(self.rng.randint(1, 200), self.relieve, gpu)
+
+    def relieve(self, gpu):
+        self.faults.leave(gpu)
+        for other in self.world.gpus.values():
+            if other.up and other.base is None:
+                other.join(self.world.servers[0].base)
+
+
 class Wiped(Quiet):
     """Routers lose their maps. A lease later everything is restored."""
 
@@ -497,6 +522,6 @@ class Squat(Scenario):
 
 
 SCENARIOS = {s.__name__.lower(): s for s in (
-    Storm, Quiet, Wiped, Chain, Ebb, Moved, Turn, Unheard, Drizzle, Crowd, Ring,
+    Storm, Quiet, Wiped, Chain, Ebb, Moved, Turn, Late, Unheard, Drizzle, Crowd, Ring,
     Forgetful, Slow, Dead, Revive, Shaken, Pair, Stranded, Narrow,
     Intrusion, Flood, Squat)}

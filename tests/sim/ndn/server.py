@@ -42,6 +42,9 @@ class Guest:
         self.parts = {}
         self.wait = 0             # until the next offer
         self.estimate = Estimate(100)
+        self.since = 0            # when it was first asked for this version
+        self.moved = 0            # ... and when it last sent a segment
+        self.owing = 0            # since when it owes a gradient, for verdicts
 
 
 class Server(Endpoint):
@@ -132,18 +135,33 @@ class Server(Endpoint):
             return
         if self.sync and self.published is not self.model:
             return
+        guest.owing = self.net.now
+        self.begin(guest, v)
+        timed = self.rules.collect_is_timed
+        self.at(guest.estimate.early() if timed else 0, self.ask, guest, v)
+
+    def begin(self, guest, v):
         guest.asking = True
         guest.asked = v
         guest.tries = 0
         guest.gradient = None
         guest.parts = {}
-        guest.since = self.net.now
-        timed = self.rules.collect_is_timed
-        self.at(guest.estimate.early() if timed else 0, self.ask, guest, v)
+        guest.since = guest.moved = self.net.now
+
+    def moves_on(self, guest):
+        """The gradient may have gone to another who asked, and for a newer
+        version: the guest answers no older one."""
+        v = self.published
+        return (not self.sync and self.rules.collect_moves_on and
+                not v.final and v.version > guest.asked and
+                self.net.now - guest.moved > self.world.lease)
 
     def ask(self, guest, v):
         if not guest.asking or guest.asked != v:
             return
+        if self.moves_on(guest):
+            v = self.published.version
+            self.begin(guest, v)
         life = min((2 * self.world.rto + int(4 * guest.estimate.dev))
                    << min(guest.tries, 4), self.world.lease // 4)
         guest.tries += 1
@@ -154,6 +172,7 @@ class Server(Endpoint):
     def ask_now(self, guest, v, life):
         name = guest.gpu, *self.base, v
         self.world.collects += 1
+        self.world.collecting(self, guest)
         if guest.gradient is None:
             self.express(name, life, prefix=True)
             return
@@ -170,6 +189,7 @@ class Server(Endpoint):
         if rules.segments_are_of_one and gradient is not guest.gradient:
             guest.parts = {}
         guest.gradient = gradient
+        guest.moved = self.net.now
         guest.parts[s] = gradient
         if len(guest.parts) < gradient.size:
             if first:

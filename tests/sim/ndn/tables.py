@@ -3,7 +3,7 @@
 
 from collections import OrderedDict
 
-NEVER = -1 << 40
+from ndn.unanswered import NEVER, Unanswered
 
 
 class Window:
@@ -47,11 +47,11 @@ class Window:
 
 class Entry:
     """Entry of the persistent PIT. PENDING and CONFIRMED are one time: when the
-    insert that upstream acknowledged last had left. LEAVING is another: when
-    the last delete went up."""
+    insert that upstream acknowledged last had left. It is LEAVING while deletes
+    are unanswered."""
 
     __slots__ = ("up", "faces", "acked", "asked", "sent", "ack", "waiting",
-                 "left", "leavers", "window", "owner")
+                 "due", "leavers", "window", "owner")
 
     def __init__(self, up, owner):
         self.owner = owner        # face that it counts for
@@ -67,7 +67,7 @@ class Entry:
         self.sent = NEVER         # when the last insert left
         self.waiting = {}         # faces whose inserts went up, unanswered
         self.ack = None           # the acknowledgement, as it came
-        self.left = None
+        self.due = Unanswered()
         self.leavers = {}         # faces that wait for a delete to be answered
 
     def living(self, now, rules):

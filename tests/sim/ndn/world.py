@@ -31,6 +31,8 @@ VERDICTS = {
     "unfounded": "an insert is acknowledged, and no way leads from the PS",
     "leak": "Data goes to somebody who has neither asked nor subscribed",
     "litter": "an entry outlives its leases",
+    "mute": "a living member answers no collect Interest, though nothing is "
+            "lost",
     "unused": "a worker that could take part was never asked",
     "excluded": "a living worker is taken for dead",
     "crowded": "an Interest finds no room, or makes room for others before it "
@@ -251,6 +253,15 @@ class World:
             self.fail("twice", f"two of a worker: {by}")
         if ps.sync and not members <= set(by):
             self.fail("missing", f"only {by} of {sorted(members)}")
+
+    def collecting(self, ps, guest):
+        """The PS asks a member again."""
+        gpu = self.gpus[guest.gpu]
+        if (self.no_hole and gpu.up and gpu.base == ps.base and
+                gpu.acked is not None and self.net.now -
+                max(guest.owing, gpu.acked) > 4 * self.lease):
+            self.fail("mute", f"{gpu.name} has no gradient for version "
+                      f"{guest.asked:x}")
 
     def excluded(self, ps, name):
         self.scenario.on_excluded(self.gpus[name])

@@ -407,7 +407,7 @@ static void stats__table_and_enum_agree(void)
 	}
 	expect_eq(bad, 0);
 	/* The numbers of the enum, except the parser's last one. */
-	for (uint32_t i = 0; i <= NDN_DROP_QUOTA; i++) {
+	for (uint32_t i = 0; i <= NDN_DROP_LATE; i++) {
 		bool used = i <= NDN_STAT_REPLACED || i >= NDN_DROP_SHORT;
 
 		if (!expect(!!ndnd_stat_text(i) == used))
@@ -415,7 +415,7 @@ static void stats__table_and_enum_agree(void)
 	}
 	expect(!strcmp(ndnd_stat_text(NDN_STAT_RX_INTEREST)->name, "ndn-rx-interest"));
 	expect(!strcmp(ndnd_stat_text(NDN_DROP_OFFLOAD)->name, "ndn-drop-offload"));
-	expect(!ndnd_stat_text(NDN_DROP_QUOTA + 1));
+	expect(!ndnd_stat_text(NDN_DROP_LATE + 1));
 	expect(!ndnd_stat_text(NDN_STAT__MAX));
 	/* Every reason to refuse a packet. */
 	for (uint32_t e = NDN_E_CUT; e <= NDN_E_LP_NACK; e++)

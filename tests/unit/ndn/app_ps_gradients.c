@@ -243,6 +243,36 @@ static void sum__that_is_lost_makes_a_version_without_a_step(void)
 	teardown();
 }
 
+/* Another asked the worker for a newer version: it answers no older one any more. */
+static void collect__moves_on_to_the_newest(void)
+{
+	setup(NDN_MODE_ASYNC, 2);
+	begin("/a/ps/job");
+	answer("/b/ps/job", NDN_ANSWER_ACCEPT);
+	run_until(now + 200 * NDN_MS);
+	gradient("b", V(0), 0, 1, 5);
+	for (uint32_t s = 0; s < 3; s++)
+		gradient("a", V(0), s, 1, 2);
+	run_until(now + 200 * NDN_MS);
+	expect_eq(nps_published(job), V(1));
+	/* Worker b is not given up: it may be slow. */
+	for (unsigned int i = 0; i < 7; i++) {
+		answer("/b/ps/job", NDN_ANSWER_ACCEPT);
+		gradient("b", V(1), 0, 1, 5);
+		run_until(now + LEASE / 8);
+	}
+	expect_eq(job->count[NPS_COUNT_SEGMENT], 4);
+	for (unsigned int i = 0; i < 4; i++) {
+		answer("/b/ps/job", NDN_ANSWER_ACCEPT);
+		run_until(now + LEASE / 8);
+	}
+	for (uint32_t s = 0; s < 3; s++)
+		gradient("b", V(1), s, 1, 5);
+	expect_eq(job->model.n, 2);
+	expect(job->model.values[0] == -7 && job->model.values[299] == -7);
+	teardown();
+}
+
 /* ---- versions ---- */
 
 static void kept__are_the_last_two(void)
@@ -325,6 +355,7 @@ int main(void)
 	run(missing__segments_are_asked_for);
 	run(sum__of_a_tree_makes_a_version);
 	run(sum__that_is_lost_makes_a_version_without_a_step);
+	run(collect__moves_on_to_the_newest);
 	run(kept__are_the_last_two);
 	run(checkpoints__are_written_now_and_then);
 	run(segment__fits_into_the_packet);

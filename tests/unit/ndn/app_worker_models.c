@@ -233,7 +233,79 @@ static void delete__is_repeated_six_times(void)
 	ndn_worker_free(&r.w);
 }
 
+/* Take the next task of the same job, up to the start content. */
+static void again(struct rig *r)
+{
+	struct ndn_start s = start_of(r);
+
+	expect_eq(r->w.state, NDN_WORKER_IDLE);
+	ndn_worker_want(&r->w, r->now);
+	interest(r, "/w0/ps/job", 1000);
+	start(r, &s);
+}
+
+/* A repeat of the delete may still be under way, and would end the subscription. */
+static void delete__that_was_repeated_may_be_late(void)
+{
+	struct rig r;
+
+	rig_join(&r, NDN_MODE_SYNC);
+	ndn_worker_leave(&r.w, r.now);
+	pass(&r, 50 * NDN_MS);
+	expect_eq(r.interests[NDN_IS_DELETE], 2);
+	data(&r, NDN_IS_DELETE, 0, 0, NULL, 0, &ndn_key_sha256);
+	again(&r);
+	expect_eq(r.interests[NDN_IS_INSERT], 1);
+	/* Nobody has acknowledged an insert that was not sent. */
+	ack(&r);
+	expect(!r.w.acked);
+	pass(&r, 374 * NDN_MS);
+	expect_eq(r.interests[NDN_IS_INSERT], 1);
+	pass(&r, 2 * NDN_MS);
+	expect_eq(r.interests[NDN_IS_INSERT], 2);
+	ack(&r);
+	expect(r.w.acked);
+	ndn_worker_free(&r.w);
+}
+
+static void delete__that_was_sent_once_is_over(void)
+{
+	struct rig r;
+
+	rig_join(&r, NDN_MODE_SYNC);
+	ndn_worker_leave(&r.w, r.now);
+	data(&r, NDN_IS_DELETE, 0, 0, NULL, 0, &ndn_key_sha256);
+	again(&r);
+	expect_eq(r.interests[NDN_IS_INSERT], 2);
+	ack(&r);
+	expect(r.w.acked);
+	ndn_worker_free(&r.w);
+}
+
 /* ---- leases ---- */
+
+/* The acknowledgement of an insert that a delete followed says nothing. */
+static void ack__of_the_last_task_does_not_count(void)
+{
+	struct rig r;
+
+	for (unsigned int late = 0; late < 2; late++) {
+		rig_join(&r, NDN_MODE_SYNC);
+		while (r.interests[NDN_IS_INSERT] < 2)
+			pass(&r, NDN_MS);
+		ndn_worker_leave(&r.w, r.now);
+		data(&r, NDN_IS_DELETE, 0, 0, NULL, 0, &ndn_key_sha256);
+		pass(&r, late ? 376 * NDN_MS : 300 * NDN_MS);
+		again(&r);
+		expect_eq(r.interests[NDN_IS_INSERT], 3);
+		ack(&r);
+		expect_eq(!!r.w.acked, late);
+		pass(&r, 50 * NDN_MS);
+		ack(&r);
+		expect(r.w.acked);
+		ndn_worker_free(&r.w);
+	}
+}
 
 static void lease__is_renewed_within_a_quarter(void)
 {
@@ -269,6 +341,9 @@ int main(void)
 	run(model__before_the_subscription_is_of_an_earlier_life);
 	run(model__last_ends_the_task);
 	run(delete__is_repeated_six_times);
+	run(delete__that_was_repeated_may_be_late);
+	run(delete__that_was_sent_once_is_over);
+	run(ack__of_the_last_task_does_not_count);
 	run(lease__is_renewed_within_a_quarter);
 	return tap_done();
 }

@@ -83,6 +83,12 @@ bool apply_is_idle(const struct apply_host *h);
 json_t *apply_question(const struct apply_host *h);
 
 /*
+ * apply_look.c: check the names in what the host said. One that is no name makes
+ * the answer unusable: it becomes empty, with a reason.
+ */
+void apply_look(struct apply_host *h);
+
+/*
  * apply_diff.c: work out load, flip and diff of each host from the plan and the
  * looks. Returns the number of hosts that the plan does not fit.
  */

@@ -52,6 +52,7 @@ size_t apply_diff(struct apply *a)
 		h->load = json_array();
 		h->flip = json_array();
 		h->diff = json_array();
+		apply_look(h);
 		json_array_foreach(json_object_get(h->plan, "faces"), k, v)
 			apply_diff_face(h, v);
 		apply_ps_check(h);

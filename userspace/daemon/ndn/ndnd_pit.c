@@ -54,7 +54,7 @@ static void row_fill(const struct ndn_config *c, const struct entry *n, struct n
 	row->acked_ms = age_ms(now, n->e.acked);
 	row->taken_ms = age_ms(now, n->e.taken);
 	living(c, n, now, row->live);
-	if ((n->e.flags & NDN_ENTRY_LEAVING) && now < n->m.left + c->leave_ns)
+	if ((n->e.flags & NDN_ENTRY_LEAVING) && now < n->m.until)
 		row->state = TRIB_PIT_STATE_LEAVING;
 	else if (n->e.acked && now < n->e.acked + c->lease_ns / 3)
 		row->state = TRIB_PIT_STATE_CONFIRMED;

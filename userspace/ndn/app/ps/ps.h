@@ -179,6 +179,7 @@ struct nps_ops {
  * @offered:  end of the lifetime of the last offer.
  * @asked:    version last asked for; @taken: version last received.
  * @since:    when collecting @asked began.
+ * @moved:    when it last sent a new segment of it.
  * @tries:    Interests since the last segment.
  * @have:     segments received, a bit each in @bits.
  * @cursor:   next segment to ask for in this round.
@@ -204,6 +205,7 @@ struct nps_guest {
 	uint64_t asked;
 	uint64_t taken;
 	uint64_t since;
+	uint64_t moved;
 	uint64_t id;
 	uint64_t base;
 	unsigned int tries;

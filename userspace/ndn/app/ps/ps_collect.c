@@ -41,6 +41,15 @@ void nps_collect_stop(struct nps_guest *g)
 	ndn_timer_cancel(&g->ask);
 }
 
+static void collect(struct nps_guest *g, uint64_t v)
+{
+	g->asking = true;
+	g->asked = v;
+	g->tries = 0;
+	g->begun = false;
+	g->since = g->moved = g->job->ps->now;
+}
+
 void nps_collect_plan(struct nps_guest *g)
 {
 	struct nps_job *job = g->job;
@@ -52,11 +61,7 @@ void nps_collect_plan(struct nps_guest *g)
 	/* The next version exists and will be distributed soon. */
 	if (job->spec.mode == NDN_MODE_SYNC && v != nps_version(job))
 		return;
-	g->asking = true;
-	g->asked = v;
-	g->tries = 0;
-	g->begun = false;
-	g->since = job->ps->now;
+	collect(g, v);
 	ndn_timer_cancel(&g->ask);
 	ndn_timer_set(&g->ask, g->since + ndn_estimate_early(&g->estimate));
 	nps_due(job, &g->ask);
@@ -134,10 +139,24 @@ static void first_ask(struct nps_guest *g)
 	nps_due(job, &g->ask);
 }
 
+/*
+ * Interests are not signed. If somebody else asked for a newer version, the gradient
+ * went there, and the worker answers no older one: ask for the newest, too.
+ */
+static bool moves_on(const struct nps_guest *g)
+{
+	struct nps_job *job = g->job;
+
+	return job->spec.mode == NDN_MODE_ASYNC && !nps_job_out(job)->last &&
+	       nps_published(job) > g->asked && job->ps->now - g->moved > job->lease;
+}
+
 void nps_collect_ask(struct nps_guest *g)
 {
 	if (!g->asking)
 		return;
+	if (moves_on(g))
+		collect(g, nps_published(g->job));
 	if (g->begun)
 		stalled(g);
 	else
@@ -258,6 +277,7 @@ void nps_collect_take(struct nps_guest *g, const struct ndn_name_parts *parts,
 	g->have++;
 	g->flying -= g->flying > 0;
 	job->count[NPS_COUNT_SEGMENT]++;
+	g->moved = job->ps->now;
 	measure(g, s);
 	g->tries = 0;
 	if (g->have == job->segments) {

@@ -52,8 +52,26 @@ static void ask_start(struct ndn_worker *w)
 	ndn_worker_ask(w, NDN_IS_START, &parts, NDN_WORKER_ASK_FRESH);
 }
 
+/* Answers come late by an eighth of a lease at most. */
+static uint64_t lateness(const struct ndn_worker *w)
+{
+	return w->lease / 8;
+}
+
+/* A delete that is late would end the subscription: wait until there is none. */
 static void insert(struct ndn_worker *w)
 {
+	struct ndn_due *d = &w->due;
+
+	if (d->deletes && w->now < d->until) {
+		ndn_timer_set(&w->renew, d->until);
+		return;
+	}
+	d->deletes = 0;
+	if (w->now - d->sent >= lateness(w))
+		d->inserts = 0;
+	d->inserts++;
+	d->sent = w->now;
 	ndn_timer_repeat(&w->insert, w->now, w->rto, longest_wait(w));
 	ndn_worker_ask(w, NDN_IS_INSERT, NULL, 0);
 }
@@ -113,11 +131,17 @@ static void join(struct ndn_worker *w)
 	ask_start(w);
 }
 
-static bool is_our_job(const struct ndn_worker *w, const struct ndn_name *job)
+/* Is it the job of this task or of the last one? */
+static bool names_job(const struct ndn_worker *w, const struct ndn_name *job)
 {
 	struct ndn_name ours = ndn_name_of(&w->job.plain);
 
-	return w->state != NDN_WORKER_IDLE && ndn_name_is_equal(&ours, job);
+	return ndn_name_is_equal(&ours, job);
+}
+
+static bool is_our_job(const struct ndn_worker *w, const struct ndn_name *job)
+{
+	return w->state != NDN_WORKER_IDLE && names_job(w, job);
 }
 
 static bool would_take(const struct ndn_worker *w, const struct ndn_name *job)
@@ -135,6 +159,8 @@ static void on_offer(struct ndn_worker *w, const struct ndn_name *name, const st
 	size_t n;
 
 	if (would_take(w, job) && !ndn_job_names_init(&taken, job, w->config.markers)) {
+		if (!names_job(w, job))
+			memset(&w->due, 0, sizeof(w->due));
 		w->job = taken;
 		join(w);
 	}
@@ -191,14 +217,28 @@ static void on_start(struct ndn_worker *w, const struct ndn_data *d)
 	insert(w);
 }
 
+/* May an acknowledgement come for an insert from before the last delete? */
+static bool expects_old(const struct ndn_worker *w)
+{
+	return w->due.old && w->now < w->due.until;
+}
+
 static void on_ack(struct ndn_worker *w, const struct ndn_data *d)
 {
-	if (w->state != NDN_WORKER_JOINED || !ndn_timer_is_set(&w->insert)) {
+	bool old = expects_old(w);
+
+	if (!old && (w->state != NDN_WORKER_JOINED || !ndn_timer_is_set(&w->insert))) {
 		w->count[NDN_WORKER_STRAY]++;
 		return;
 	}
 	if (!ndn_worker_trusts(w, d))
 		return;
+	if (old) {
+		w->due.old--;
+		w->count[NDN_WORKER_STRAY]++;
+		return;
+	}
+	w->due.inserts -= w->due.inserts > 0;
 	ndn_timer_cancel(&w->insert);
 	ndn_timer_set(&w->renew,
 		      w->now + ndn_random_between(&w->random, w->lease / 5, w->lease / 4));
@@ -213,11 +253,19 @@ static void on_ack(struct ndn_worker *w, const struct ndn_data *d)
 
 static void remove_again(struct ndn_worker *w)
 {
+	struct ndn_due *d = &w->due;
+
 	if (w->tries++ == DELETES) {
 		ndn_timer_cancel(&w->remove);
 		w->state = NDN_WORKER_IDLE;
 		return;
 	}
+	if (w->now >= d->until)
+		d->old = d->deletes = 0;
+	d->old += d->inserts;
+	d->inserts = 0;
+	d->deletes++;
+	d->until = w->now + 4 * lateness(w);
 	ndn_timer_repeat(&w->remove, w->now, w->rto, longest_wait(w));
 	ndn_worker_ask(w, NDN_IS_DELETE, NULL, 0);
 }
@@ -240,6 +288,9 @@ static void on_removed(struct ndn_worker *w)
 		w->count[NDN_WORKER_STRAY]++;
 		return;
 	}
+	if (w->now + lateness(w) < w->due.until)
+		w->due.until = w->now + lateness(w);
+	w->due.deletes -= w->due.deletes > 0;
 	ndn_timer_cancel(&w->remove);
 	w->state = NDN_WORKER_IDLE;
 }

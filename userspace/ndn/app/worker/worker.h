@@ -147,6 +147,24 @@ struct ndn_own_gradient {
 };
 
 /**
+ * struct ndn_due - answers that may come late
+ * @sent:    when the last insert was sent.
+ * @until:   end of the time in which answers to @old and @deletes may come.
+ * @inserts: inserts without an acknowledgement, since the last delete.
+ * @old:     those from before it: so many acknowledgements do not count.
+ * @deletes: deletes without an answer.
+ *
+ * Acknowledgements of one job are all alike, and so are answers to its deletes.
+ */
+struct ndn_due {
+	uint64_t sent;
+	uint64_t until;
+	unsigned int inserts;
+	unsigned int old;
+	unsigned int deletes;
+};
+
+/**
  * struct ndn_fetch - a batch of Interests for segments
  * @size:  size of a batch.
  * @n:     Interests that are unanswered.
@@ -183,6 +201,7 @@ struct ndn_fetch {
  * @heard:    when Data signed by the PS last arrived.
  * @asked_at: when the start content was first asked for.
  * @tries:    Interests for the start content, later deletes sent.
+ * @due:      late answers, also to what the job's last task sent.
  *
  * Models:
  * @version:  newest complete version.
@@ -234,6 +253,7 @@ struct ndn_worker {
 	uint64_t heard;
 	uint64_t asked_at;
 	unsigned int tries;
+	struct ndn_due due;
 
 	uint64_t version;
 	uint8_t *model;
