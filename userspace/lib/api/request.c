@@ -43,7 +43,7 @@ static int issue_in(struct trib *t, const struct trib_call *c, const struct trib
 
 static int issue(struct trib *t, const struct trib_call *c, bool blocking, struct trib_req **out)
 {
-	const struct trib_where host = {TRIB_MEMORY_HOST};
+	const struct trib_where host = {.memory = TRIB_MEMORY_HOST};
 
 	return issue_in(t, c, &host, blocking, out);
 }
