@@ -269,6 +269,7 @@ struct trib_secrets {
  * @slow:   rounds with a queue that may be others'; @patience: so many are borne.
  * @trial:  more were, so the window is tried. @got: chunks a second that lanes got before.
  * @less:   newest rounds of @slow in which they get less than half of that.
+ * @ahead:  newest rounds of @slow in which other ranks completed all chunks.
  * @entered: chunks before this one left by the window.
  * @gaps:   share of chunks that counted as lost among the last results, as @loss.
  * @dist:   D, as in the desk.
@@ -298,6 +299,7 @@ struct trib_lanes {
 	unsigned int slow;
 	unsigned int patience;
 	unsigned int less;
+	unsigned int ahead;
 	bool trial;
 	uint64_t got;
 	uint64_t entered;

@@ -307,6 +307,20 @@ void trib_window_judge(struct trib_stream *s)
 }
 
 /*
+ * Round trips are long, and it is not for this rank that the others wait. So it fills no
+ * queue of its own and may go ahead, without which relays cannot tell whose wire is slow.
+ */
+static uint64_t go_ahead(const struct trib_stream *s, uint64_t most)
+{
+	uint64_t half = s->window * TRIB_CHUNK_ONE / 2;
+	unsigned int i;
+
+	for (i = TRIB_TUNE_LANE_SLOW; i <= s->lanes.ahead && 2 * most <= half; i++)
+		most *= 2;
+	return most;
+}
+
+/*
  * The most that XDP may have in flight: twice what the path holds, or four times while
  * chunks are lost, whose lanes stand still. If round trips stay long with so few, other
  * traffic fills a queue, in which only a window gets its share.
@@ -324,10 +338,11 @@ static void fit_path(struct trib_stream *s)
 		most = 2 * g->path;
 	if (trib_lanes_lossy(s))
 		most *= 2;
-	g->most = most;
+	g->most = go_ahead(s, most);
 	trib_cells_round(s);
 	l->slow = l->reflex && l->rtt >= g->rtt_min + TRIB_TUNE_QUEUE_MAX ? l->slow + 1 : 0;
 	l->less = l->slow && get_less(s) ? l->less + 1 : 0;
+	l->ahead = l->slow && !g->round_pure ? l->ahead + 1 : 0;
 	if (l->slow >= l->patience || l->less >= TRIB_TUNE_LANE_SLOW)
 		give_way(s);
 }
@@ -347,9 +362,9 @@ static void end_round(struct trib_stream *s)
 		judge_queue(s);
 		g->last_pure = g->round_pure;
 	}
+	fit_path(s);
 	g->round_pure = 0;
 	g->round_ce = 0;
-	fit_path(s);
 }
 
 static void note_min(struct trib_cong *g, uint64_t rtt, uint64_t now)

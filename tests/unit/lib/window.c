@@ -227,6 +227,45 @@ static void lanes__stay_on_a_slow_wire(void)
 	sim_free(&s);
 }
 
+static bool never(struct sim *s)
+{
+	(void)s;
+	return false;
+}
+
+/* Chunks that a rank may have in flight, whoever sends them. */
+static unsigned int reach(const struct sim_worker *w)
+{
+	const struct trib_stream *st = w->t->eng.stream[0];
+
+	return st->lanes.reflex ? st->lanes.dist : (unsigned int)(st->cong.cwnd / TRIB_CHUNK_ONE);
+}
+
+/* Relays tell a slow wire by how far the others are ahead of it: a quarter of the window. */
+static void ranks__go_ahead_of_a_slow_wire(void)
+{
+	struct sim_options o = wires(4, 200e6);
+	unsigned int i, n, far = 0;
+	struct sim s;
+
+	sim_init(&s, &o);
+	job_start(&s, MIB);
+	for (i = 0; i < s.nworker; i++)
+		job.left[i] = UINT_MAX;
+	/* Lanes have learnt that the window is no better. */
+	sim_run(&s, never, s.now + 3 * TRIB_SEC);
+	s.worker[1].up.rate = 50e6;
+	sim_run(&s, never, s.now + TRIB_SEC / 2);
+	for (n = 0; n < 100; n++) {
+		sim_run(&s, never, s.now + TRIB_SEC / 100);
+		far += reach(&s.worker[0]) + reach(&s.worker[2]) + reach(&s.worker[3]);
+	}
+	printf("# windows of the others: %u\n", far / 300);
+	expect(far / 300 >= o.window / 4);
+	job_end(&s);
+	sim_free(&s);
+}
+
 /* Two hosts with two and three ranks each, which they add up. */
 static void hosts__fill_their_wires(void)
 {
@@ -452,12 +491,6 @@ static void window__shares_with_tcp(void)
 	}
 }
 
-static bool never(struct sim *s)
-{
-	(void)s;
-	return false;
-}
-
 /* Share of a wire of @rate that results used in the next @ns. */
 static double share_of(struct sim *s, double rate, uint64_t ns)
 {
@@ -497,6 +530,7 @@ int main(void)
 {
 	run(wire__is_filled);
 	run(lanes__stay_on_a_slow_wire);
+	run(ranks__go_ahead_of_a_slow_wire);
 	run(hosts__fill_their_wires);
 	run(plan__is_kept);
 	run(message__is_cut_by_weight);
