@@ -183,6 +183,15 @@ static int cut_turn(struct peer_gpu *g)
 	return 1;
 }
 
+/*
+ * The others of this machine read this rank's area to the last stage: a rank whose call is
+ * done may leave, and its memory with it.
+ */
+static bool all_took(const struct peer_gpu *g, const struct gpu_call *k)
+{
+	return !g->port || !k->nseg || gpu_all_passed(g, GPU_TAKE, k->base + k->nseg - 1);
+}
+
 /* Segments that passed all stages. Return: whether there are any. */
 static bool pass(struct peer_gpu *g)
 {
@@ -203,7 +212,7 @@ static bool finish_calls(struct peer_gpu *g)
 		pthread_mutex_lock(&g->lock);
 		k = g->head != g->uncut ? g->head : NULL;
 		pthread_mutex_unlock(&g->lock);
-		if (!k || k->left || !gpu_notes_told(g))
+		if (!k || k->left || !gpu_notes_told(g) || !all_took(g, k))
 			return any;
 		finish(g, k, k->status, k->detail);
 		any = true;
