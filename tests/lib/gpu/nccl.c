@@ -44,6 +44,7 @@ struct group {
 };
 
 struct comm {
+	struct comm *parted;
 	struct group *group;
 	int rank;
 	unsigned long issued;
@@ -283,6 +284,9 @@ int ncclBroadcast(const void *src, void *dst, size_t n, int type, int root, void
 	return begin(comm, BROADCAST, src, dst, n, type, 0, root, stream);
 }
 
+/* Those that ended: operations under way still look at them and their groups. */
+static struct comm *all_parted;
+
 static int part(struct comm *c, bool abort)
 {
 	struct group *g = c->group, **link = &groups;
@@ -290,6 +294,8 @@ static int part(struct comm *c, bool abort)
 
 	pthread_mutex_lock(&lock);
 	g->aborted |= abort;
+	c->parted = all_parted;
+	all_parted = c;
 	pthread_cond_broadcast(&changed);
 	last = !--g->members;
 	while (last && *link != g)
@@ -300,7 +306,6 @@ static int part(struct comm *c, bool abort)
 	return 0;
 }
 
-/* Operations under way still look at it: like the group, it stays. */
 int ncclCommAbort(void *comm)
 {
 	return part(comm, true);
