@@ -6,6 +6,7 @@
  *	trib_egress	devmap program: headers of each frame that XDP redirects
  *	trib_grow	clsact ingress of its ports: takes the orders of trib_xdp
  *	trib_send	tail-called by it: sends what XDP cannot
+ *	trib_moved	XDP of contributions that trib_xdp moved to another CPU
  *	trib_pass	XDP of veth peers, which only receive redirected frames
  *			if they run a program themselves
  */
@@ -44,6 +45,24 @@ int trib_xdp(struct xdp_md *ctx)
 	/* A copy: a struct whose address is taken stays on the stack. */
 	foreign = p;
 	return foreign_pass(ctx, &foreign, why);
+}
+
+/* The tree may have changed since the frame was admitted, so it is admitted again. */
+SEC("xdp/cpumap")
+int trib_moved(struct xdp_md *ctx)
+{
+	struct trib_tree *t;
+	__u32 child, why;
+	struct pkt p;
+
+	if (parse(ctx, &p) != PARSE_OK || p.h->type != TRIB_T_GRAD)
+		return XDP_DROP;
+	why = admit_tree(&p, &t);
+	if (!why && (t->flags & TRIB_TREE_SHARED))
+		why = TRIB_DROP_TREE;
+	if (!why)
+		why = tree_admit(ctx, &p, t, &child);
+	return why ? drop(why) : tree_grad(ctx, &p, t, child, true);
 }
 
 SEC("xdp/devmap")

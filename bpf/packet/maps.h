@@ -166,6 +166,20 @@ struct {
 	__type(value, __u32);
 } forwards SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct trib_spread);
+} spread SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_CPUMAP);
+	__uint(max_entries, TRIB_SPREAD_MAX);
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, sizeof(struct bpf_cpumap_val));
+} cpus SEC(".maps");
+
 /* Tail calls to the NDN forwarder, empty unless it is loaded: ndn_xdp, ndn_egress. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);

@@ -12,6 +12,7 @@
 #include "node.h"
 #include "packet/admit.h"
 #include "reflex.h"
+#include "spread.h"
 
 /* Count the reason why the slot refused the packet. Return: a verdict. */
 static __always_inline int tree_refuse(int act)
@@ -20,14 +21,18 @@ static __always_inline int tree_refuse(int act)
 }
 
 static __always_inline int tree_grad(struct xdp_md *ctx, struct pkt *p, struct trib_tree *t,
-				     __u32 child)
+				     __u32 child, const bool moved)
 {
 	struct slot_arg a;
 	int act;
 
-	stat_rx(p, TRIB_RX_GRAD);
 	node_arg(&a, p, t, child);
 	a.who = 1ULL << (child & 63);
+	if (!moved && spread_move(&a)) {
+		stat(TRIB_TX_MOVED);
+		return XDP_REDIRECT;
+	}
+	stat_rx(p, TRIB_RX_GRAD);
 	act = slot_is_special(&a) ? slot_grad_special(ctx, &a, p->h->nm) : slot_grad(ctx, &a);
 	if (act <= SLOT_DONE) {
 		stat(TRIB_ADDED);
@@ -144,7 +149,7 @@ static __always_inline int tree_packet(struct xdp_md *ctx, struct pkt *p, struct
 {
 	switch (p->h->type) {
 	case TRIB_T_GRAD:
-		return tree_grad(ctx, p, t, child);
+		return tree_grad(ctx, p, t, child, false);
 	case TRIB_T_RESULT:
 		return tree_result(ctx, p, t);
 	case TRIB_T_NEED:

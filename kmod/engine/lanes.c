@@ -165,6 +165,9 @@ void trib_cells_distance(struct trib_stream *s, uint64_t window)
 		return;
 	if (dist > s->window)
 		dist = s->window;
+	/* So a lane stays on its CPU (struct trib_spread). */
+	if (dist > TRIB_TUNE_LANE_STEP)
+		dist -= dist % TRIB_TUNE_LANE_STEP;
 	if (dist > l->peak)
 		l->peak = (uint16_t)dist;
 	if (dist > l->flight)
@@ -197,11 +200,33 @@ uint64_t trib_cells_delivered(struct trib_stream *s)
 	l->ncpu = 0;
 	for (i = 0; i < TRIB_DESK_CPUS; i++) {
 		n = trib_word_load(&l->desk->cpu[i].delivered);
-		if (n)
-			l->cpu[l->ncpu++] = i;
 		sum += n;
+		if (!n)
+			continue;
+		if (n != l->had[i])
+			l->had_ns[i] = s->eng->now;
+		l->had[i] = n;
+		l->cpu[l->ncpu++] = i;
 	}
 	return sum;
+}
+
+/*
+ * Has every CPU delivered since @ns, of those that have lately? A process may keep one of
+ * them from its lanes for a while; the others' results do not tell that anything is lost.
+ */
+static bool all_delivered(const struct trib_stream *s, uint64_t ns)
+{
+	const struct trib_lanes *l = &s->lanes;
+	unsigned int i;
+
+	for (i = 0; i < l->ncpu; i++) {
+		uint64_t had = l->had_ns[l->cpu[i]];
+
+		if (had <= ns && had + TRIB_TUNE_LANE_CPU_QUIET > s->eng->now)
+			return false;
+	}
+	return true;
 }
 
 /* Hand RESULT @c to the engine. Return: false if its header lies. */
@@ -436,7 +461,8 @@ static bool is_old(const struct trib_stream *s, uint64_t c)
 	uint64_t waits = s->eng->now - trib_chunk(s, c)->sent_ns;
 	uint32_t most = (6 + turn(s, c)) * s->lanes.flight / 4;
 
-	if (c >= s->held || age(s, c) < TRIB_TUNE_LANE_MOVED)
+	if (c >= s->held || age(s, c) < TRIB_TUNE_LANE_MOVED ||
+	    !all_delivered(s, trib_chunk(s, c)->sent_ns))
 		return false;
 	return (age(s, c) > most && waits >= longest(s)) || s->eng->now >= hole_at(s, c);
 }

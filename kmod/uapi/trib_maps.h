@@ -25,6 +25,8 @@
  * pool_marks	array			mark number	__u64, TRIB_MARK()
  * pool_faces	hash			trib_pool_face	struct trib_pool_local
  * forwards	hash			struct trib_forward	__u32 1
+ * spread	array(1)		0		struct trib_spread
+ * cpus		cpumap			CPU		struct bpf_cpumap_val: trib_moved
  * grow_next	programs(1)		0		trib_send; filled by libbpf
  *
  * Every entry of groups and ports names the program trib_egress: a port's transmit
@@ -47,7 +49,7 @@
 #include "trib_stats.h"
 #include "trib_wire.h"
 
-#define TRIB_MAPS_ABI 9
+#define TRIB_MAPS_ABI 10
 
 /* Units per slot, fixed when the object is compiled: 352 or 832. */
 #ifndef TRIB_NVAL
@@ -94,6 +96,48 @@ struct trib_config {
 	__u64 instance;
 };
 TRIB_ASSERT(sizeof(struct trib_config) == 56, "trib_config");
+
+/* CPUs, the first ones, that the lanes of trees are spread over. */
+#define TRIB_SPREAD_MAX 16
+
+/**
+ * struct trib_spread_cpu - results that one CPU makes; only that CPU writes it
+ * @tick: time of @made, in ticks of the kernel.
+ * @made: results made in this tick.
+ * @was:  results made in the tick before.
+ */
+struct trib_spread_cpu {
+	__u64 tick;
+	__u32 made;
+	__u32 was;
+	__u64 rsvd[6];
+};
+TRIB_ASSERT(sizeof(struct trib_spread_cpu) == 64, "trib_spread_cpu");
+
+/**
+ * struct trib_spread - CPUs that share the work of a relay
+ * @n:   CPUs 0 to n - 1 share it; 0 or 1: a packet stays on its CPU. tribd writes it, a power
+ *       of 2.
+ * @cpu: counts.
+ *
+ * A frame that XDP sends through a veth goes on on the same CPU, and so do the result made
+ * of it and the contributions that this lets go. So a lane stays on the CPU on which the
+ * last contribution of its chunk was added. A busy CPU moves that one to the CPU that
+ * trib_spread_home() names, which stays the same as long as the distance of lanes is a
+ * multiple of TRIB_SPREAD_MAX.
+ */
+struct trib_spread {
+	__u32 n;
+	__u32 rsvd[15];
+	struct trib_spread_cpu cpu[TRIB_SPREAD_MAX];
+};
+TRIB_ASSERT(sizeof(struct trib_spread) == 64 * (TRIB_SPREAD_MAX + 1), "trib_spread");
+
+/* Neighbours stay together: then packets come in batches. */
+static inline __u32 trib_spread_home(__u32 n, __u32 chunk)
+{
+	return chunk % TRIB_SPREAD_MAX * n / TRIB_SPREAD_MAX;
+}
 
 /**
  * struct trib_peer - a neighbour in a tree and the face that it must send from

@@ -43,7 +43,8 @@
 	X(24, TX_REFLEX, tx_reflex, "contributions sent in the frames of results, for ranks")		\
 	X(25, REFLEX_LEFT, reflex_left, "contributions that could go, left to their rank: too long, malformed, or second") \
 	X(26, ADDED_HERE, added_here, "contributions of ranks here that XDP added from their cells")	\
-	R(27, 5)											\
+	X(27, TX_MOVED, tx_moved, "last contributions of chunks, moved to the CPU of their lane") \
+	R(28, 4)											\
 	X(32, DROP_SHORT, drop_short, "headers do not fit the frame")					\
 	X(33, DROP_VERSION, drop_version, "another wire version")					\
 	X(34, DROP_TYPE, drop_type, "unknown type, or one that does not travel this way")		\

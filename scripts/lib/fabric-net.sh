@@ -102,6 +102,21 @@ offloads()
 	echo "gro $gro$off"
 }
 
+# set_steering HOST DEVICE...: each CPU sends by a queue of its own, so that packets stay on
+# their CPU. In a mount namespace of the host's /sys, as ip-netns(8) has it.
+set_steering()
+{
+	# shellcheck disable=SC2016 # expanded in the namespace
+	ip netns exec "$(ns_of "$1")" bash -ec 'cpus=$(nproc) queues=$1
+		for dev in "${@:2}"; do
+			for ((q = 0; q < queues && q < cpus && q < 32; q++)); do
+				mask=0
+				for ((c = q; c < cpus && c < 32; c += queues)); do ((mask |= 1 << c)); done
+				printf %x "$mask" >"/sys/class/net/$dev/queues/tx-$q/xps_cpus"
+			done
+		done' - "$queues" "${@:2}"
+}
+
 # set_offloads HOST DEVICE...
 set_offloads()
 {
@@ -109,6 +124,7 @@ set_offloads()
 	in_ns "$1" bash -ec 'for dev in "${@:2}"; do
 			ethtool -K "$dev" $1 >/dev/null
 		done' - "$(offloads)" "${@:2}"
+	((${queues:-1} == 1)) || set_steering "$@"
 }
 
 # Makes every host reachable from every other through the relays.

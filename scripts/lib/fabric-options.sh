@@ -126,7 +126,7 @@ parse_up()
 		--timeout) timeout=$(integer "$o" "$1" 1 3600000) ;;
 		--dtype) dtype=$(dtype_name "$o" "$1") ;;
 		--plan-rate) plan_rate=$(bits_per_second "$o" "$1") ;;
-		--values | --slots | --log) tribd_args+=("$o" "$1") ;;
+		--values | --slots | --spread | --log) tribd_args+=("$o" "$1") ;;
 		*) die -2 "no option $o; see --help" ;;
 		esac
 		shift

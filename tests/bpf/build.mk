@@ -2,7 +2,7 @@
 # Per-packet tests of the BPF objects: each program is a topic, and links the
 # world that all of them share.
 BPF_TESTS := admission deliver drops floats need relay slot socket
-BPF_LIVE_TESTS := egress grow large mask pool_live pool_mask
+BPF_LIVE_TESTS := egress grow large mask pool_live pool_mask spread
 BPF_POOL_TESTS := auth pool_admit pool_grad pool_pass
 BPF_TEST_BINS := $(BPF_TESTS:%=$(B)/tests/bpf/%)
 BPF_LIVE_BINS := $(BPF_LIVE_TESTS:%=$(B)/tests/bpf/%)

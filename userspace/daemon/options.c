@@ -16,7 +16,7 @@
 static const char usage_text[] =
 	"usage: tribd [--instance NAME] [--values auto|352|832] [--slots N]\n"
 	"             [--trees N] [--pool N] [--ndn N [--ndn-cache N]]\n"
-	"             [--no-reflex] [--log error|warn|info|debug]\n"
+	"             [--spread auto|N] [--no-reflex] [--log error|warn|info|debug]\n"
 	"       tribd --check [the same options]\n"
 	"       tribd --purge [--instance NAME]\n"
 	"       tribd --version | --help\n"
@@ -63,6 +63,12 @@ static bool log_parse(const char *s, enum log_level *level)
 	return false;
 }
 
+static bool spread_parse(const char *s, uint32_t *n)
+{
+	*n = 0;
+	return !strcmp(s, "auto") || number_parse(s, 1, TRIB_SPREAD_MAX, n);
+}
+
 /* 0, or the exit status. */
 static int option_parse(struct options *o, int c, const char *arg)
 {
@@ -100,6 +106,10 @@ static int option_parse(struct options *o, int c, const char *arg)
 		return log_parse(arg, &o->log)
 			       ? 0
 			       : usage("--log %s: want error, warn, info or debug", arg);
+	case 'u':
+		return spread_parse(arg, &o->spread)
+			       ? 0
+			       : usage("--spread %s: want auto or 1 to 16", arg);
 	case 'r':
 		o->no_reflex = true;
 		return 0;
@@ -125,6 +135,7 @@ int options_parse(struct options *o, int argc, char **argv)
 		{"pool", required_argument, NULL, 'o'},
 		{"ndn", required_argument, NULL, 'n'},
 		{"ndn-cache", required_argument, NULL, 'c'},
+		{"spread", required_argument, NULL, 'u'},
 		{"no-reflex", no_argument, NULL, 'r'},
 		{"log", required_argument, NULL, 'l'},
 		{"purge", no_argument, NULL, 'p'},

@@ -21,6 +21,7 @@
 #include "lib/way/carrier.h"
 
 #define SLEEP_US 100
+#define BURST 32
 #define SEC 1000000000ULL
 
 /**
@@ -45,30 +46,37 @@ static void die(const char *what, int err)
 	exit(1);
 }
 
-/* Fill cells, but of the last W results, which others may lack. */
-static void fill(struct lane *l)
-{
-	uint64_t end = l->read + l->s->cell_mask + 1 - l->s->window;
-	struct trib_hdr *h;
+/* Packets of one call */
+struct burst {
+	struct trib_iovec iov[BURST];
+	unsigned int n;
+};
 
-	for (; l->filled < end; l->filled++) {
-		h = (struct trib_hdr *)trib_cell(l->s, l->filled);
-		trib_hdr_fill(l->s, h, TRIB_T_GRAD, (uint32_t)l->filled);
-		h->op = TRIB_WOP_ADD;
-		h->fmt = TRIB_FMT_I32;
-		h->nval = htobe16(l->s->nval);
-		trib_cells_ready(l->s, l->filled);
+static void flush(struct lane *l, struct burst *b)
+{
+	unsigned int done = 0;
+	int rc;
+
+	while (done < b->n) {
+		rc = l->s->eng->ops->send(l->s->eng, l->s, b->iov + done, b->n - done,
+					  (unsigned int)b->iov[0].iov_len);
+		if (rc > 0)
+			done += (unsigned int)rc;
+		else
+			usleep(SLEEP_US);
 	}
+	b->n = 0;
 }
 
 /* Send a chunk whose result XDP will not see again. */
-static void send_self(struct lane *l, uint64_t c)
+static void send_self(struct lane *l, struct burst *b, uint64_t c)
 {
 	struct trib_hdr *h = (struct trib_hdr *)trib_cell(l->s, c);
-	struct trib_iovec iov = {h, trib_packet_len(h)};
 
-	while (l->s->eng->ops->send(l->s->eng, l->s, &iov, 1, (unsigned int)iov.iov_len) != 1)
-		usleep(SLEEP_US);
+	b->iov[b->n++] = (struct trib_iovec){h, trib_packet_len(h)};
+	if (b->n == BURST)
+		flush(l, b);
+	l->late++;
 }
 
 static bool held(const struct lane *l, uint64_t c)
@@ -76,21 +84,39 @@ static bool held(const struct lane *l, uint64_t c)
 	return trib_cells_state(l->s, c) == TRIB_CELL_RESULT;
 }
 
-/* Chunks that were filled after the result that lets them go. */
-static void send_late(struct lane *l)
+static void fill_one(struct lane *l, uint64_t c)
 {
-	uint64_t c;
+	struct trib_hdr *h = (struct trib_hdr *)trib_cell(l->s, c);
 
+	trib_hdr_fill(l->s, h, TRIB_T_GRAD, (uint32_t)c);
+	h->op = TRIB_WOP_ADD;
+	h->fmt = TRIB_FMT_I32;
+	h->nval = htobe16(l->s->nval);
+	trib_cells_ready(l->s, c);
+}
+
+/*
+ * Fill cells, but of the last W results, which others may lack. Then send those whose turn
+ * has passed: a cell is READY before its result is looked at, and XDP does the reverse. The
+ * lanes of D chunks are parts of those of W, so a result that lets a chunk go tells of both.
+ */
+static void fill(struct lane *l)
+{
+	uint64_t end = l->read + l->s->cell_mask + 1 - l->s->window, c = l->filled;
+	struct burst b = {.n = 0};
+
+	/* The engine wakes for a quarter of the cells, too. */
+	if (end - c < (l->s->cell_mask + 1) / 4)
+		return;
+
+	for (; l->filled < end; l->filled++)
+		fill_one(l, l->filled);
 	trib_word_fence();
-	for (c = l->read; c < l->filled && c < l->read + l->s->window + l->dist; c++) {
-		if (trib_cells_state(l->s, c) != TRIB_CELL_READY || !held(l, c - l->dist) ||
-		    !held(l, c - l->s->window))
-			continue;
-		if (trib_cells_take(l->s, c)) {
-			send_self(l, c);
-			l->late++;
-		}
+	for (; c < end; c++) {
+		if (held(l, c - l->dist) && trib_cells_take(l->s, c))
+			send_self(l, &b, c);
 	}
+	flush(l, &b);
 }
 
 static void begin(struct lane *l)
@@ -98,11 +124,9 @@ static void begin(struct lane *l)
 	struct trib_stream *s = l->s;
 
 	l->read = l->filled = s->next;
-	fill(l);
 	trib_word_store(&s->lanes.desk->dist, (uint32_t)l->dist);
-	for (uint64_t c = l->read; c < l->read + l->dist; c++)
-		if (trib_cells_take(s, c))
-			send_self(l, c);
+	fill(l);
+	l->late = 0;
 }
 
 /* Read results until @end. Return: chunks. */
@@ -120,7 +144,6 @@ static uint64_t run(struct lane *l, uint64_t end)
 			moved = now;
 		else if (now - moved > SEC)
 			die("a packet was lost: run it again", -ETIMEDOUT);
-		send_late(l);
 		usleep(SLEEP_US);
 	}
 	return l->read - from;
@@ -139,7 +162,7 @@ static void report(const struct lane *l, uint64_t chunks, uint64_t ns, const cha
 
 int main(int argc, char **argv)
 {
-	struct lane l = {.dist = 64};
+	struct lane l = {.dist = 16};
 	const char *json = NULL;
 	double seconds = 2;
 	uint64_t start, n;
@@ -159,8 +182,8 @@ int main(int argc, char **argv)
 	if (rc)
 		die(trib_error_text(NULL), rc);
 	l.s = l.t->eng.stream[0];
-	if (!l.s->lanes.able || l.dist < 1 || l.dist > l.s->window)
-		die("XDP does not send for this rank, or D is not 1 to W", -EINVAL);
+	if (!l.s->lanes.able || l.dist < 1 || l.s->window % l.dist)
+		die("XDP does not send for this rank, or D does not divide W", -EINVAL);
 	pthread_mutex_lock(&l.t->lock);
 	begin(&l);
 	start = clock_ns();

@@ -115,7 +115,8 @@ def replaced(h):
             tap.test('%s_%s_%s__takes_over' % (h.name, sig.name, name),
                      status['adopted'] and version in (None, status['version']) and
                      h.f.tree(h.name).get('epoch') == epoch, status, h.log()[-2000:])
-            programs = {'trib_xdp', 'trib_egress', 'trib_grow', 'trib_pass', 'grow_next'}
+            programs = {'trib_xdp', 'trib_egress', 'trib_grow', 'trib_moved', 'trib_pass',
+                        'grow_next'}
             tap.test('%s_%s_%s__programs_are_new_and_maps_are_not' %
                      (h.name, sig.name, name),
                      {p for p in after['pins'] if after['pins'][p] !=

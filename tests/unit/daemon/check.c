@@ -508,7 +508,7 @@ static void stat__each_has_its_own_name_and_one_line(void)
 		}
 	}
 	/* Every enumerator but the last has a name. */
-	expect_eq(n, (TRIB_ADDED_HERE + 1) + (TRIB_DROP_MASK - TRIB_DROP_SHORT + 1));
+	expect_eq(n, (TRIB_TX_MOVED + 1) + (TRIB_DROP_MASK - TRIB_DROP_SHORT + 1));
 	expect(!stat_text(TRIB_STAT__MAX));
 	expect(!stat_text(UINT32_MAX));
 }

@@ -50,6 +50,8 @@ enum map_id {
 	MAP_POOL_MARKS,
 	MAP_POOL_FACES,
 	MAP_FORWARDS,
+	MAP_SPREAD,
+	MAP_CPUS,
 	MAP_GROW_NEXT,
 	MAP_NDN_IN,
 	MAP_NDN_LEAVE,
@@ -60,6 +62,7 @@ enum prog_id {
 	PROG_XDP,    /* on every port */
 	PROG_EGRESS, /* in every devmap entry */
 	PROG_GROW,   /* clsact ingress of every port */
+	PROG_MOVED,  /* in every entry of cpus */
 	PROG_PASS,   /* pinned for veth peers, not attached */
 	PROG__MAX,
 };
@@ -73,7 +76,8 @@ struct options {
 	uint32_t ndn;	    /* entries of the PIT; 0: no NDN forwarder */
 	uint32_t ndn_cache; /* segments in its cache */
 	enum log_level log;
-	bool no_reflex; /* ranks send by sockets */
+	uint32_t spread; /* CPUs that share the work of trees; 0: by the ports */
+	bool no_reflex;	 /* ranks send by sockets */
 	bool purge;
 	bool check; /* only say whether a start would succeed */
 };

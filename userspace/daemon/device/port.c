@@ -15,6 +15,7 @@
 #include "clsact.h"
 #include "local.h"
 #include "port.h"
+#include "spread.h"
 #include "xdp_link.h"
 
 struct port *port_find(struct tribd *d, const char *ifname)
@@ -49,6 +50,7 @@ void port_release(struct tribd *d, struct port *p)
 		local_remove(d);
 	TAILQ_REMOVE(&d->ports, p, link);
 	free(p);
+	spread_fit(d);
 }
 
 /* --- the row of ports: answers through native ports need it */
@@ -110,8 +112,10 @@ int port_attach(struct tribd *d, struct port *p, const struct netdev *dev, struc
 		goto fail;
 	}
 	err = row_set(d, p);
-	if (!err)
+	if (!err) {
+		spread_fit(d);
 		return 0;
+	}
 	reason_set(why, err, "cannot enter %s into the ports map: %s", p->ifname,
 		   err == -E2BIG ? "it is full" : strerror(-err));
 fail:

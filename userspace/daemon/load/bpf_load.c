@@ -52,16 +52,16 @@ const char *const map_name[MAP__MAX] = {
 	[MAP_POOL_MARKS] = "pool_marks",
 	[MAP_POOL_FACES] = "pool_faces",
 	[MAP_FORWARDS] = "forwards",
+	[MAP_SPREAD] = "spread",
+	[MAP_CPUS] = "cpus",
 	[MAP_GROW_NEXT] = "grow_next",
 	[MAP_NDN_IN] = "ndn_in",
 	[MAP_NDN_LEAVE] = "ndn_leave",
 };
 
 const char *const prog_name[PROG__MAX] = {
-	[PROG_XDP] = "trib_xdp",
-	[PROG_EGRESS] = "trib_egress",
-	[PROG_GROW] = "trib_grow",
-	[PROG_PASS] = "trib_pass",
+	[PROG_XDP] = "trib_xdp",     [PROG_EGRESS] = "trib_egress", [PROG_GROW] = "trib_grow",
+	[PROG_MOVED] = "trib_moved", [PROG_PASS] = "trib_pass",
 };
 
 static char complaint[240];
