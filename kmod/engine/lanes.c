@@ -166,8 +166,8 @@ void trib_cells_distance(struct trib_stream *s, uint64_t window)
 	if (dist > s->window)
 		dist = s->window;
 	/* So a lane stays on its CPU (struct trib_spread). */
-	if (dist > TRIB_TUNE_LANE_STEP)
-		dist -= dist % TRIB_TUNE_LANE_STEP;
+	if (dist > TRIB_SPREAD_MAX)
+		dist -= dist % TRIB_SPREAD_MAX;
 	if (dist > l->peak)
 		l->peak = (uint16_t)dist;
 	if (dist > l->flight)
@@ -203,8 +203,11 @@ uint64_t trib_cells_delivered(struct trib_stream *s)
 		sum += n;
 		if (!n)
 			continue;
-		if (n != l->had[i])
+		if (n != l->had[i]) {
+			if (s->eng->now - l->had_ns[i] > s->cong.srtt)
+				l->back_ns[i] = s->eng->now;
 			l->had_ns[i] = s->eng->now;
+		}
 		l->had[i] = n;
 		l->cpu[l->ncpu++] = i;
 	}
@@ -212,18 +215,21 @@ uint64_t trib_cells_delivered(struct trib_stream *s)
 }
 
 /*
- * Has every CPU delivered since @ns, of those that have lately? A process may keep one of
- * them from its lanes for a while; the others' results do not tell that anything is lost.
+ * Has every CPU delivered since @ns, of those that have lately, and caught up after a pause?
+ * A process may keep one of them from its lanes for a while; the others' results do not tell
+ * that anything is lost.
  */
 static bool all_delivered(const struct trib_stream *s, uint64_t ns)
 {
 	const struct trib_lanes *l = &s->lanes;
+	uint64_t now = s->eng->now;
 	unsigned int i;
 
 	for (i = 0; i < l->ncpu; i++) {
-		uint64_t had = l->had_ns[l->cpu[i]];
+		uint64_t had = l->had_ns[l->cpu[i]], back = l->back_ns[l->cpu[i]];
 
-		if (had <= ns && had + TRIB_TUNE_LANE_CPU_QUIET > s->eng->now)
+		if (had + TRIB_TUNE_LANE_CPU_QUIET > now &&
+		    (had <= ns || back + s->cong.srtt > now))
 			return false;
 	}
 	return true;

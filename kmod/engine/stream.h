@@ -281,7 +281,8 @@ struct trib_secrets {
  *          they would wait for.
  * @settled: @step is @dist once all chunks before have results.
  * @ncpu:   lines of the desk that were in use at the last look; @cpu: which ones.
- * @had:    results of each line then; @had_ns: when they were seen to have become more.
+ * @had:    results of each line then; @had_ns: when they were seen to have become more;
+ *          @back_ns: when they did after a pause.
  * @filled: chunks sent, or offered to XDP, since the start: results that can have come.
  * @seen:   results delivered when the cells were last read; @armed: when the rank last armed
  *          its desk.
@@ -315,6 +316,7 @@ struct trib_lanes {
 	uint8_t cpu[TRIB_DESK_CPUS];
 	uint64_t had[TRIB_DESK_CPUS];
 	uint64_t had_ns[TRIB_DESK_CPUS];
+	uint64_t back_ns[TRIB_DESK_CPUS];
 	uint64_t filled;
 	uint64_t seen;
 	uint64_t armed;

@@ -124,8 +124,6 @@
 
 /* The window is twice what the path holds, and at least: */
 #define TRIB_TUNE_LANE_DIST_MIN 16
-/* Distances above it are multiples of it: TRIB_SPREAD_MAX. */
-#define TRIB_TUNE_LANE_STEP 16
 /* A CPU that has delivered nothing for so long has no lanes any more. */
 #define TRIB_TUNE_LANE_CPU_QUIET (20 * TRIB_MS)
 /* Results that come meanwhile and must be read before late chunks are sent. */

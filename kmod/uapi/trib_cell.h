@@ -151,4 +151,16 @@ struct trib_event {
 };
 TRIB_ASSERT(sizeof(struct trib_event) == 24, "trib_event");
 
+/* Lanes are spread over so many CPUs at most, the first ones (struct trib_spread). */
+#define TRIB_SPREAD_MAX 16
+
+/*
+ * The CPU, of @n, that results of @chunk are made on when there are many. @n is a power of 2.
+ * Neighbours stay together: then packets come in batches.
+ */
+static inline __u32 trib_spread_home(__u32 n, __u32 chunk)
+{
+	return chunk % TRIB_SPREAD_MAX * n / TRIB_SPREAD_MAX;
+}
+
 #endif /* _UAPI_TRIB_CELL_H */

@@ -97,9 +97,6 @@ struct trib_config {
 };
 TRIB_ASSERT(sizeof(struct trib_config) == 56, "trib_config");
 
-/* CPUs, the first ones, that the lanes of trees are spread over. */
-#define TRIB_SPREAD_MAX 16
-
 /**
  * struct trib_spread_cpu - results that one CPU makes; only that CPU writes it
  * @tick: time of @made, in ticks of the kernel.
@@ -132,12 +129,6 @@ struct trib_spread {
 	struct trib_spread_cpu cpu[TRIB_SPREAD_MAX];
 };
 TRIB_ASSERT(sizeof(struct trib_spread) == 64 * (TRIB_SPREAD_MAX + 1), "trib_spread");
-
-/* Neighbours stay together: then packets come in batches. */
-static inline __u32 trib_spread_home(__u32 n, __u32 chunk)
-{
-	return chunk % TRIB_SPREAD_MAX * n / TRIB_SPREAD_MAX;
-}
 
 /**
  * struct trib_peer - a neighbour in a tree and the face that it must send from

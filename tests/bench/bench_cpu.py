@@ -78,7 +78,9 @@ def datapath(figures, pairs):
 
 
 def loss_share(figures, pairs):
-    with Star(4, *QUEUES) as clean, Star(4, "--loss", "1", *QUEUES) as lossy:
+    # The same wires: these cost CPU time, too.
+    with Star(4, "--loss", "0", *QUEUES) as clean, \
+         Star(4, "--loss", "1", *QUEUES) as lossy:
         none, some = in_turns(pairs, lambda: gbps(clean.perf(*OPTIONS)),
                               lambda: gbps(lossy.perf(*OPTIONS)))
     figures.add("loss1_share_cpu", ratios(some, none), bar=0.5,

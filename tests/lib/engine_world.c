@@ -229,6 +229,27 @@ static void run_engine(struct sim_worker *w)
 	} while (w->cells && !eng->dead && !trib_cells_rest(eng));
 }
 
+/* Two CPUs. If one stalls, each has half of the lanes; else they take turns. */
+static unsigned int cpu_of(const struct sim *s, const struct trib_hdr *h)
+{
+	uint32_t chunk = be32toh(h->chunk);
+
+	return s->stall ? trib_spread_home(2, chunk) : chunk >> 4 & 1;
+}
+
+/* Put a packet off until its CPU is free. Return: whether it was. */
+static bool stalled(struct sim *s, const struct sim_event *e)
+{
+	uint64_t since = s->now % (10 * TRIB_MS);
+	struct sim_event later = *e;
+
+	if (!cpu_of(s, e->pkt) || since >= s->stall)
+		return false;
+	later.when = s->now - since + s->stall;
+	push(s, later);
+	return true;
+}
+
 /* The XDP program gets a packet. Return: does the worker run now? */
 static bool xdp(struct sim_worker *w, const struct trib_hdr *h, size_t size)
 {
@@ -243,8 +264,7 @@ static bool xdp(struct sim_worker *w, const struct trib_hdr *h, size_t size)
 	/* Admission. */
 	if (h->flags & TRIB_F_UP || size != sizeof(*h) + trib_payload_len(be16toh(h->nval)))
 		return false;
-	/* Two CPUs, a lane each. */
-	len = cells_result(&w->cells[tree], h, be32toh(h->chunk) >> 4 & 1, s->now, grad, &rings);
+	len = cells_result(&w->cells[tree], h, cpu_of(s, h), s->now, grad, &rings);
 	if (len && !(s->tap && s->tap(s, w, true, grad, len)))
 		carry(s, &w->up, TO_RELAY, w->relay + tree, (int)w->child, grad, len);
 	if (rings)
@@ -360,6 +380,8 @@ static void handle(struct sim *s, struct sim_event *e)
 		s->now = e->when;
 	switch (e->what) {
 	case TO_WORKER:
+		if (stalled(s, e))
+			return;
 		if (!w->dead && xdp(w, e->pkt, e->len)) {
 			deliver(w, e->pkt, e->len, e->ce);
 			run_worker(w);

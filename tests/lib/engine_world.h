@@ -83,6 +83,8 @@ struct sim {
 	uint64_t packets;
 	/* Called for every packet before it is delivered; true drops it. */
 	bool (*tap)(struct sim *s, struct sim_worker *w, bool up, void *pkt, size_t len);
+	/* For so long, ns, at the start of every 10 ms a process keeps CPU 1 from its packets. */
+	uint64_t stall;
 };
 
 /**

@@ -227,6 +227,38 @@ static void lanes__stay_on_a_slow_wire(void)
 	sim_free(&s);
 }
 
+/*
+ * A process keeps a CPU from its lanes for 0.5 ms, again and again. Those of the other CPU go
+ * on, and nothing is lost.
+ */
+static void lanes__of_a_stalled_cpu_are_not_lost(void)
+{
+	struct sim_options o = wires(4, 0);
+	unsigned long resent = 0, carried = 0, sent = 0;
+	struct sim s;
+	unsigned int i;
+
+	if (!by_xdp())
+		return;
+	sim_init(&s, &o);
+	s.stall = TRIB_MS / 2;
+	job_start(&s, 64 * MIB);
+	expect(sim_run(&s, all_done, s.now + 100 * TRIB_SEC));
+	for (i = 0; i < s.nworker; i++) {
+		const struct trib_tally *c = &s.worker[i].t->eng.count;
+
+		tell(&s.worker[i]);
+		resent += c->resends + c->fast_resends;
+		carried += c->carried;
+		sent += c->sent_packets;
+	}
+	printf("# XDP sent %lu of %lu, %lu resends\n", carried, sent, resent);
+	expect(resent < sent / 400);
+	expect(carried > sent / 5 * 4);
+	job_end(&s);
+	sim_free(&s);
+}
+
 static bool never(struct sim *s)
 {
 	(void)s;
@@ -530,6 +562,7 @@ int main(void)
 {
 	run(wire__is_filled);
 	run(lanes__stay_on_a_slow_wire);
+	run(lanes__of_a_stalled_cpu_are_not_lost);
 	run(ranks__go_ahead_of_a_slow_wire);
 	run(hosts__fill_their_wires);
 	run(plan__is_kept);
