@@ -79,7 +79,7 @@ def datapath(figures, pairs):
 
 def loss_share(figures, pairs):
     # The same wires: these cost CPU time, too.
-    with Star(4, "--loss", "0", *QUEUES) as clean, \
+    with Star(4, "--loss", "0.0001", *QUEUES) as clean, \
          Star(4, "--loss", "1", *QUEUES) as lossy:
         none, some = in_turns(pairs, lambda: gbps(clean.perf(*OPTIONS)),
                               lambda: gbps(lossy.perf(*OPTIONS)))
