@@ -67,7 +67,8 @@ def against_mpi(figures, pairs):
         print(f"  ratio_vs_mpi: no MPI: {why}", file=sys.stderr)
         return
     found = {}
-    for log2, options, count in ((16, SMALL, 100), (24, LARGE, 5)):
+    many = ("-b", "64K", "-e", "64K", "-w", "10", "-n", "100")
+    for log2, options, count in ((16, many, 100), (24, LARGE, 5)):
         with Switch(4) as net:
             way = mpi.best_way(net, 4, log2, count)
             ours, theirs = in_turns(
