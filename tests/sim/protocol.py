@@ -17,7 +17,8 @@ PAGE = os.path.join(HERE, "../../kmod/uapi/PROTOCOL.md")
 BEGIN = "<!-- rules: begin (tests/sim/protocol.py --write) -->\n"
 END = "<!-- rules: end -->\n"
 PARTS = (("Dedicated pools", "rules.py"), ("Shared pools", "pool/rules.py"),
-         ("Workers whose XDP program sends", "reflex/rules.py"))
+         ("Workers whose XDP program sends", "reflex/rules.py"),
+         ("From trees to peers and back", "failover/rules.py"))
 
 FAILS = {
     "wrong": "wrong sum",

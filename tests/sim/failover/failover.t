@@ -1,0 +1,21 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""Randomised simulation of jobs that change from trees to peers and back; prints TAP.
+
+    tests/sim/failover/failover.t                as `make check` runs it
+    tests/sim/failover/failover.t --seeds 5000   of each scenario
+    tests/sim/failover/failover.t --run dies 17 [--without held_is_given]
+"""
+
+import os
+import sys
+
+sys.dont_write_bytecode = True
+sys.path[0] = os.path.join(sys.path[0], "..")
+
+from failover import model
+from failover.rules import RULES
+from harness import Suite
+
+if __name__ == "__main__":
+    sys.exit(Suite(model, RULES, model.SCENARIOS, lambda name: 200).main(__doc__))
