@@ -55,7 +55,7 @@ int trib_moved(struct xdp_md *ctx)
 	__u32 child, why;
 	struct pkt p;
 
-	if (parse(ctx, &p) != PARSE_OK || p.h->type != TRIB_T_GRAD)
+	if (parse(ctx, &p) != PARSE_OK || !p.plain)
 		return XDP_DROP;
 	why = admit_tree(&p, &t);
 	if (!why && (t->flags & TRIB_TREE_SHARED))

@@ -28,12 +28,13 @@ static __always_inline int tree_grad(struct xdp_md *ctx, struct pkt *p, struct t
 
 	node_arg(&a, p, t, child);
 	a.who = 1ULL << (child & 63);
-	if (!moved && spread_move(&a)) {
+	if (!moved && p->plain && spread_move(&a)) {
 		stat(TRIB_TX_MOVED);
 		return XDP_REDIRECT;
 	}
 	stat_rx(p, TRIB_RX_GRAD);
-	act = slot_is_special(&a) ? slot_grad_special(ctx, &a, p->h->nm) : slot_grad(ctx, &a);
+	act = !moved && slot_is_special(&a) ? slot_grad_special(ctx, &a, p->h->nm)
+					    : slot_grad(ctx, &a);
 	if (act <= SLOT_DONE) {
 		stat(TRIB_ADDED);
 		if (a.first_ns)

@@ -148,6 +148,17 @@ static void move__cpu_that_tribd_has_not_entered(void)
 	expect_made(AWAY);
 }
 
+/* An empty one may have to grow, which frames that were moved cannot. */
+static void move__only_values(void)
+{
+	fresh(CPUS);
+	begin(AWAY);
+	hurry(CPUS);
+	run_grad(&f, ROOT, 2, AWAY, 0, 0);
+	expect_eq(stat_of(TRIB_TX_MOVED), 0);
+	expect_eq(stat_of(TRIB_DONE), 2);
+}
+
 static void move__resent_ones_stay(void)
 {
 	fresh(CPUS);
@@ -240,6 +251,7 @@ int main(void)
 	run(move__home_is_here);
 	run(move__one_cpu);
 	run(move__cpu_that_tribd_has_not_entered);
+	run(move__only_values);
 	run(move__resent_ones_stay);
 	run(move__copy_of_a_result_stays);
 	run(count__ticks_pass);
