@@ -175,7 +175,7 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_CPUMAP);
-	__uint(max_entries, TRIB_SPREAD_MAX);
+	__uint(max_entries, 2); /* no more than the kernel was built for */
 	__uint(key_size, sizeof(__u32));
 	__uint(value_size, sizeof(struct bpf_cpumap_val));
 } cpus SEC(".maps");

@@ -108,6 +108,14 @@ const char *pin_path(const struct tribd *d, const char *name, char buf[192])
 	return buf;
 }
 
+/* A cpumap has at most as many entries as the kernel was built for CPUs. */
+static uint32_t cpus_possible(void)
+{
+	int n = libbpf_num_possible_cpus();
+
+	return n < 1 ? 1 : n > TRIB_SPREAD_MAX ? TRIB_SPREAD_MAX : (uint32_t)n;
+}
+
 /* max_entries of a map; 0: as in the object. */
 static uint32_t map_size(const struct trib_config *c, enum map_id id)
 {
@@ -143,6 +151,8 @@ static uint32_t map_size(const struct trib_config *c, enum map_id id)
 		return n < REWRITES_MIN ? REWRITES_MIN : n;
 	case MAP_PORTS:
 		return PORTS_MAX;
+	case MAP_CPUS:
+		return cpus_possible();
 	default:
 		return 0;
 	}
