@@ -66,8 +66,7 @@ def datapath(figures, pairs):
     with Star(4, "--dtype", "int", *QUEUES) as star:
         for _ in range(TRIES * pairs):
             try:
-                samples.append(measured(star.run,
-                                        "bench-datapath")["gbps"])
+                samples.append(measured(star.run, "bench-datapath")["gbps"])
             except BenchError:
                 continue
             if len(samples) == pairs:

@@ -168,7 +168,6 @@ class Rank:
         self.states = {}
         self.planned = False
         self.gifts = []
-        self.world.changes += 1
         state = [(self.una[t], frozenset(self.got[t])) for t in range(self.world.trees)]
         self.world.mesh.tell_all(self.no, "on_state", self.generation, state)
         # States and gifts that came before this rank left.

@@ -13,9 +13,6 @@ class Scenario:
     def script(self):
         """Schedule events."""
 
-    def good(self):
-        return True
-
     def kill(self, trees):
         for t in trees:
             self.world.relays[t].dead = True

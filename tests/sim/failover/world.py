@@ -61,7 +61,6 @@ class World:
         self.sloth = 0              # more think time of the last rank
         self.over = False
         self.bad = None
-        self.changes = 0
         self.early = {}
         self.nexts = {}
         self.sizes = {}
@@ -122,6 +121,4 @@ class World:
             pass
         if not self.bad and not self.finished():
             self.bad = "hang", f"returned {[r.returned for r in self.ranks]} of {self.length}"
-        if not self.bad and not self.scenario.good():
-            self.bad = "hang", "the scenario did not do what it is about"
         return self.bad
