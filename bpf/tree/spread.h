@@ -39,7 +39,7 @@ static __always_inline bool spread_busy(struct trib_spread_cpu *c)
 /* Move the frame to the CPU of its lane, if it ends its chunk and this one is busy. */
 static __always_inline bool spread_move(const struct slot_arg *a)
 {
-	__u32 zero = 0, me, own, to;
+	__u32 zero = 0, me, to;
 	struct trib_spread *d = bpf_map_lookup_elem(&spread, &zero);
 
 	if (!d || d->n < 2 || (a->flags & TRIB_F_RESEND) || !spread_fills(a))
@@ -49,9 +49,8 @@ static __always_inline bool spread_move(const struct slot_arg *a)
 	if (me >= TRIB_SPREAD_MAX)
 		return false;
 	/* Not every verifier keeps the bound of a spilled word. */
-	own = me;
-	HIDE(own);
-	if (!spread_busy(&d->cpu[own & (TRIB_SPREAD_MAX - 1)]))
+	HIDE(me);
+	if (!spread_busy(&d->cpu[me & (TRIB_SPREAD_MAX - 1)]))
 		return false;
 	return to != me && bpf_redirect_map(&cpus, to, XDP_ABORTED) == XDP_REDIRECT;
 }
