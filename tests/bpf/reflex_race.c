@@ -453,14 +453,22 @@ static void scribble(uint64_t *random)
 	}
 }
 
+/*
+ * Loops that the scribbler waits between two writes, drawn for each round. Without a
+ * pause it spoils nearly every cell before the RESULT comes, the more the faster its CPU.
+ */
+static atomic_uint pause_loops;
+
 static void *scribbler(void *arg)
 {
 	uint64_t random = 88172645463325252ULL;
 
 	(void)arg;
 	pin(1);
-	while (!atomic_load(&stop))
+	while (!atomic_load(&stop)) {
 		scribble(&random);
+		spin(atomic_load(&pause_loops));
+	}
 	return NULL;
 }
 
@@ -552,6 +560,7 @@ static int hostile(int *out, int *cut)
 		frame_result(&result, is_host ? INNER : LEAF, -1, chunk, n & 1 ? 352 : 160, 0x1111);
 		f = result;
 		begin_honest(1 + n % WINDOW);
+		atomic_store(&pause_loops, (1U << draw(&seed) % 13) - 1);
 		spin(draw(&seed) % 256);
 		verdict = run_xdp(&f, 3);
 		if (verdict == XDP_DROP)

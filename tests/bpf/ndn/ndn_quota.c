@@ -161,8 +161,13 @@ static void ask__flood_without_right_leaves_room(void)
 
 static void ask__flood_with_right_leaves_each_its_own(void)
 {
+	uint64_t from = now_ns(), turns;
+
 	begin();
-	expect_eq(asks(H1, "/ps/flood", FLOOD), OWN + PART);
+	/* On a slow machine its own oldest ones are old enough to give way, once a turn. */
+	expect_eq(asks(H1, "/ps/flood", FLOOD) - (int)ndn_stat(NDN_STAT_REPLACED), OWN + PART);
+	turns = (now_ns() - from) / (NDN_REPLACE_MS * 1000000ULL);
+	expect(ndn_stat(NDN_STAT_REPLACED) <= turns * (OWN + PART));
 	expect_eq(ndn_owner(H1).shared, PART);
 	ndn_make_router(EXTRA);
 	expect_eq(asks(EXTRA, "/ps/many", FLOOD), FLOOD);
