@@ -21,6 +21,7 @@ static int add_stream(struct trib_engine *eng, unsigned int i)
 	if (tree->flags & TRIB_ATTACH_SHARED)
 		trib_shared_init(s, tree);
 	trib_auth_init(s, tree);
+	s->hold = UINT64_MAX;
 	s->tail = &s->head;
 	eng->stream[eng->nstream++] = s;
 	eng->uneven |= s->weight != eng->stream[0]->weight;
@@ -107,7 +108,7 @@ void trib_engine_run(struct trib_engine *eng)
 			continue;
 		if (s->check_ns && eng->now >= s->check_ns)
 			trib_silence_check(s);
-		if (!s->lanes.reflex) {
+		if (!s->lanes.reflex && !s->detour.state) {
 			trib_loss_gaps(s);
 			trib_loss_timer(s);
 		}

@@ -42,6 +42,11 @@
  * @room: asks whether a tree may allocate @bytes, until trib_engine_free(). Return:
  *        0, or the errno of the refusal. NULL allows all.
  *
+ * @relay_lost: the relay of a stream gives no sign of life. The host calls
+ *        trib_detour_begin(). NULL: the engine dies.
+ * @detour: a stream on a detour sends a GRAD: @len bytes at @h, valid for the call. The host
+ *        loses none, or ends the engine. NULL, if @relay_lost is.
+ *
  * All run with the lock held, inside the engine: record the event, wake a thread,
  * return. They must not free requests.
  */
@@ -49,6 +54,9 @@ struct trib_host_ops {
 	void (*done)(struct trib_req *r);
 	void (*died)(struct trib_engine *eng);
 	int (*room)(struct trib_engine *eng, size_t bytes);
+	void (*relay_lost)(struct trib_stream *s);
+	void (*detour)(struct trib_stream *s, uint64_t chunk, const struct trib_hdr *h,
+		       unsigned int len);
 };
 
 /**
@@ -69,6 +77,8 @@ struct trib_tally {
 	uint64_t bad_packets;
 	uint64_t last_count;
 	uint64_t carried; /* of sent_packets, those that XDP sent */
+	uint64_t detours; /* relays lost, on any tree */
+	uint64_t detour_chunks;
 };
 
 /**
@@ -97,7 +107,6 @@ struct trib_tally {
  * @pace_ns: time at which the planned rate has carried all sent packets.
  * @inflight: chunks sent and without result, in all streams.
  * @turn:    rotates the stream that sends first.
- * @nonce:   nonce of our JOINs.
  * @seq:     requests issued.
  * @reqs:    list of requests not freed; @unfinished of them are not done.
  * @dead:    0, or the negative errno that ended the engine.
@@ -131,7 +140,6 @@ struct trib_engine {
 	uint64_t pace_ns;
 	uint32_t inflight;
 	unsigned int turn;
-	uint64_t nonce;
 	uint64_t seq;
 	struct trib_req *reqs;
 	unsigned int unfinished;
@@ -232,6 +240,46 @@ static inline uint64_t trib_leave_deadline(const struct trib_engine *eng)
  * Unfinished requests end with -ECANCELED.
  */
 void trib_leave_end(struct trib_engine *eng);
+
+/* --- detour.c: trees whose relay is dead -------------------------------------- */
+
+/**
+ * trib_detour_begin() - freeze a stream: its relay is dead, or another rank says so
+ * Also on a detour: all that is not finished will be given to the host again. From here on
+ * nothing that the relay or XDP sends changes a result.
+ */
+void trib_detour_begin(struct trib_stream *s);
+/** trib_detour_has() - has this rank consumed the result of chunk @c? */
+bool trib_detour_has(const struct trib_stream *s, uint64_t c);
+/**
+ * trib_detour_result() - find a result that another rank may lack
+ * Those of at least W chunks before the first one that is missing are kept. Return: the
+ * packet, of *@len bytes, valid until the stream sends; NULL: not kept.
+ */
+const struct trib_hdr *trib_detour_result(struct trib_stream *s, uint64_t c, unsigned int *len);
+/** trib_detour_go() - send again: the states of all ranks are known */
+void trib_detour_go(struct trib_stream *s);
+/**
+ * trib_detour_take() - take the result of a chunk; @len bytes of values at @v
+ * One that is there already is counted. Return: 0, or -EPROTO: it is not of a chunk that this
+ * rank has sent, or has another shape.
+ */
+int trib_detour_take(struct trib_stream *s, uint64_t c, const struct trib_hdr *h, const void *v,
+		     unsigned int len);
+/** trib_detour_hold() - send no chunk from @c on */
+static inline void trib_detour_hold(struct trib_stream *s, uint64_t c)
+{
+	s->hold = c;
+}
+/**
+ * trib_detour_join() - send a JOIN to the relay, which may be back
+ * @nonce: the same as last time, or a larger one.
+ *
+ * If all ranks have joined, s->detour.back becomes the epoch.
+ */
+void trib_detour_join(struct trib_stream *s, uint64_t nonce);
+/** trib_detour_end() - go on by the relay in @epoch: all that was sent has results */
+void trib_detour_end(struct trib_stream *s, uint32_t epoch);
 
 /* --- call.c: collectives become requests --------------------------------------- */
 

@@ -190,6 +190,8 @@ void trib_silence_arm(struct trib_stream *s);
 void trib_silence_rest(struct trib_stream *s);
 /* Send ALIVE if due, and end the engine if a rank or relay is dead. */
 void trib_silence_check(struct trib_stream *s);
+/* The transport has refused packets since s->refused_ns. */
+void trib_silence_refused(struct trib_stream *s);
 /* A NEED named chunk @c, which we have not sent. */
 void trib_silence_asked(struct trib_stream *s, uint64_t c);
 /* Another rank lacks chunk @c. */
@@ -263,6 +265,25 @@ void trib_lanes_begin(struct trib_stream *s, uint64_t c);
 void trib_lanes_sample(struct trib_stream *s, uint32_t took_ns);
 /* Was something lost lately? */
 bool trib_lanes_lossy(const struct trib_stream *s);
+
+/* Take chunk @c, sent or not, away from XDP. Return: false if its result is there. */
+bool trib_cells_withdraw(struct trib_stream *s, uint64_t c);
+/* Hand the result of chunk @c, which is in its cell, to the engine. */
+void trib_cells_deliver(struct trib_stream *s, uint64_t c);
+
+/* --- detour.c --------------------------------------------------------------- */
+
+/* Give a burst to the host. Return: its packets. */
+int trib_detour_send(struct trib_stream *s, const struct trib_burst *b);
+/* Give what was under way when the relay died. */
+void trib_detour_push(struct trib_stream *s);
+/* START(RUN) came. */
+void trib_detour_started(struct trib_stream *s, const struct trib_start *st);
+
+/* --- result.c ----------------------------------------------------------------- */
+
+/* Consume the result of a chunk that waits for it. Return: false if its shape is wrong. */
+bool trib_result_take(struct trib_stream *s, uint64_t c, const struct trib_rx *rx);
 
 /* --- loss.c: retransmission ------------------------- */
 

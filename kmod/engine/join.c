@@ -15,13 +15,20 @@
 /* Largest window that a START may announce. */
 #define WINDOW_MAX 16384
 
+/* Of results that this host may hold. */
+static uint32_t newest_epoch(const struct trib_stream *s)
+{
+	if (s->detour.state)
+		return s->detour.epoch;
+	return s->epoch ? s->epoch : s->eng->rep->epoch;
+}
+
 int trib_session_send(struct trib_stream *s, uint8_t type, uint16_t nval)
 {
 	struct trib_largest *pkt = &s->eng->scratch->packet;
 	struct trib_join j = {
-		.nonce = htobe64(s->eng->nonce),
-		/* Joining: the epoch of results that this host may still hold. */
-		.epoch = htobe32(s->epoch ? s->epoch : s->eng->rep->epoch),
+		.nonce = htobe64(s->nonce),
+		.epoch = htobe32(newest_epoch(s)),
 		.rank = htobe32(s->eng->rank),
 		.token = type == TRIB_T_JOIN ? s->auth.token : 0,
 	};
@@ -53,7 +60,7 @@ static void send_join(struct trib_stream *s)
 	struct trib_engine *eng = s->eng;
 	int rc = trib_session_send(s, TRIB_T_JOIN, s->join_nval);
 
-	if (rc == -EMSGSIZE)
+	if (rc == -EMSGSIZE && !s->detour.state)
 		trib_die_rank(
 			eng, TRIB_SOCK_ERR_SYSTEM, rc, -1,
 			"the path to the %s of tree %u does not take packets of %u bytes: check the MTU",
@@ -105,14 +112,14 @@ void trib_join_rx(struct trib_stream *s, const struct trib_rx *rx)
 	unsigned int i;
 	bool again;
 
-	if (s->epoch || s->eng->dead)
+	if ((s->epoch && !s->detour.state) || s->eng->dead)
 		return; /* repeated */
 	if (!rx->v || rx->len < sizeof(st)) {
 		s->eng->count.bad_packets++;
 		return;
 	}
 	memcpy(&st, rx->v, sizeof(st));
-	if (be64toh(st.nonce) != s->eng->nonce || be16toh(st.nchild) > TRIB_CHILDREN_MAX) {
+	if (be64toh(st.nonce) != s->nonce || be16toh(st.nchild) > TRIB_CHILDREN_MAX) {
 		s->eng->count.bad_packets++;
 		return;
 	}
@@ -135,9 +142,14 @@ void trib_join_rx(struct trib_stream *s, const struct trib_rx *rx)
 			send_join(s);
 		break;
 	case TRIB_START_RUN:
-		run(s, &st);
+		if (s->detour.state)
+			trib_detour_started(s, &st);
+		else
+			run(s, &st);
 		break;
 	case TRIB_START_REFUSED:
+		if (s->detour.state)
+			break;
 		trib_die_rank(s->eng, TRIB_SOCK_ERR_RELAY, -EACCES, -1,
 			      "the %s of tree %u refuses rank %u: its log says why", trib_peer(s),
 			      s->tree, s->eng->rank);
@@ -204,9 +216,12 @@ static bool all_run(const struct trib_engine *eng)
 
 void trib_join_start(struct trib_engine *eng, uint64_t nonce)
 {
+	unsigned int i;
+
 	if (!eng->join_timeout_ns)
 		eng->join_timeout_ns = TRIB_TUNE_JOIN_TIMEOUT_MS * TRIB_MS;
-	eng->nonce = nonce;
+	for (i = 0; i < eng->nstream; i++)
+		eng->stream[i]->nonce = nonce;
 	eng->join_ns = eng->now;
 	eng->join_end_ns = eng->now + eng->join_timeout_ns;
 }

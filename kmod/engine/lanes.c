@@ -235,7 +235,7 @@ static bool all_delivered(const struct trib_stream *s, uint64_t ns)
 	return true;
 }
 
-/* Hand RESULT @c to the engine. Return: false if its header lies. */
+/* Hand RESULT @c to the engine, unless its header lies. */
 static void read_cell(struct trib_stream *s, uint64_t c)
 {
 	const struct trib_cell *cell = shared(s, c);
@@ -274,6 +274,29 @@ static void note_next(struct trib_stream *s, uint64_t c)
 	if (s->lanes.reflex && trib_chunk_state(s, next) == TRIB_CHUNK_READY &&
 	    trib_cells_state(s, next) == TRIB_CELL_SENT && !trib_chunk(s, next)->sent_ns)
 		trib_lanes_begin(s, next);
+}
+
+bool trib_cells_withdraw(struct trib_stream *s, uint64_t c)
+{
+	__u64 *state = &shared(s, c)->state;
+	__u64 ready = word(s, c, TRIB_CELL_READY), sent = word(s, c, TRIB_CELL_SENT);
+
+	for (;;) {
+		if (trib_word_cas(state, ready, word(s, c, TRIB_CELL_FREE)) ||
+		    trib_word_cas(state, sent, word(s, c, TRIB_CELL_FREE)))
+			return true;
+		/* XDP on another CPU needs a microsecond to write it. */
+		if (trib_cells_state(s, c) == TRIB_CELL_RESULT)
+			return false;
+		if (trib_cells_state(s, c) == TRIB_CELL_FREE)
+			return true;
+	}
+}
+
+void trib_cells_deliver(struct trib_stream *s, uint64_t c)
+{
+	read_cell(s, c);
+	note_next(s, c);
 }
 
 /*

@@ -62,28 +62,19 @@ static void restore(struct trib_stream *s, struct trib_chunk *e, uint64_t c)
 	s->lanes.filled++;
 }
 
-static void rx_result(struct trib_stream *s, const struct trib_rx *rx)
+bool trib_result_take(struct trib_stream *s, uint64_t c, const struct trib_rx *rx)
 {
-	uint64_t c = trib_chunk_wide(s, rx->chunk);
 	struct trib_chunk *e = trib_chunk(s, c);
 	struct trib_engine *eng = s->eng;
-	struct trib_part *p;
+	struct trib_part *p = e->part;
 
-	if (!trib_chunk_waits(s, c)) {
-		if ((int64_t)(c - s->una) < 0 || e->no == c)
-			eng->count.dups++;
-		else
-			eng->count.bad_packets++;
-		return;
-	}
-	p = e->part;
 	/* XDP had sent it when the rank took what it had filled. */
 	if (e->state == TRIB_CHUNK_READY && !s->lanes.reflex)
 		s->lanes.unsent--;
 	if (trib_chunk_unpack(s, p, e->off, rx)) {
 		eng->count.bad_packets++;
 		restore(s, e, c);
-		return;
+		return false;
 	}
 	count_carried(s, e, c);
 	retain(s, c, rx);
@@ -98,13 +89,28 @@ static void rx_result(struct trib_stream *s, const struct trib_rx *rx)
 		eng->count.last_count++;
 	if (c >= s->held)
 		s->held = c + 1;
-	trib_window_result(s, c, rx);
+	if (!s->detour.state)
+		trib_window_result(s, c, rx);
 	while (s->una < s->high && trib_chunk_state(s, s->una) == TRIB_CHUNK_HELD)
 		s->una++;
 	if (s->una == s->high)
 		trib_silence_rest(s);
 	if (!--p->left && !--p->req->left)
 		finish(p->req);
+	return true;
+}
+
+static void rx_result(struct trib_stream *s, const struct trib_rx *rx)
+{
+	uint64_t c = trib_chunk_wide(s, rx->chunk);
+
+	s->heard_ns = s->eng->now;
+	if (trib_chunk_waits(s, c))
+		trib_result_take(s, c, rx);
+	else if ((int64_t)(c - s->una) < 0 || trib_chunk(s, c)->no == c)
+		s->eng->count.dups++;
+	else
+		s->eng->count.bad_packets++;
 }
 
 /* Send a result that a rank or a relay lacks. */

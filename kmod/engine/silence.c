@@ -5,7 +5,8 @@
  * ALIVE to all ranks, the sender included. A rank that receives its own ALIVE
  * knows that the tree works, and concludes:
  *
- *	own ALIVE does not come back	the relay, or the path to it, is dead
+ *	own ALIVE does not come back	the relay, or the path to it, is dead;
+ *					with a host that knows a detour after some 100 ms
  *	a rank is silent		that rank is dead
  *	all wait for the same chunk	the contributions do not match
  *	all wait for different chunks	the last rank cannot receive its result
@@ -56,18 +57,30 @@ static uint64_t waits_since(const struct trib_stream *s)
 	return later(s->result_ns, trib_chunk(s, s->una)->first_ns);
 }
 
+static void tell_alive(struct trib_stream *s)
+{
+	bool waits = is_waiting(s) && !is_leaving(s);
+
+	s->alive_ns = s->eng->now;
+	trib_send_control(s, TRIB_T_ALIVE, waits ? TRIB_F_RESEND : 0, (uint32_t)s->una,
+			  (uint16_t)s->eng->rank);
+}
+
 static void say_alive(struct trib_stream *s)
 {
 	uint64_t pace = TRIB_TUNE_ALIVE_PACE, now = s->eng->now;
-	bool waits = is_waiting(s) && !is_leaving(s);
 
 	if (pace > beat(s->eng))
 		pace = beat(s->eng);
 	if (s->alive_ns && now - s->alive_ns < pace)
 		return;
-	s->alive_ns = now;
-	trib_send_control(s, TRIB_T_ALIVE, waits ? TRIB_F_RESEND : 0, (uint32_t)s->una,
-			  (uint16_t)s->eng->rank);
+	tell_alive(s);
+}
+
+/* Can the host go on without the relay? */
+static bool can_leave(const struct trib_stream *s)
+{
+	return s->eng->host->relay_lost && !s->shared;
 }
 
 void trib_silence_asked(struct trib_stream *s, uint64_t c)
@@ -89,6 +102,7 @@ void trib_silence_alive(struct trib_stream *s, const struct trib_rx *rx)
 
 	if (rx->aux >= s->eng->world)
 		return;
+	s->heard_ns = now;
 	l = &s->life[rx->aux];
 	if (l->waits_for != waits_for || now - l->heard_ns >= s->eng->timeout_ns / 2)
 		l->since_ns = now;
@@ -107,7 +121,13 @@ void trib_silence_lacks(struct trib_stream *s, uint64_t c)
 void trib_silence_arm(struct trib_stream *s)
 {
 	if (!s->check_ns)
-		s->check_ns = s->eng->now + beat(s->eng);
+		s->check_ns = s->eng->now + (can_leave(s) ? TRIB_TUNE_LOST_PACE : beat(s->eng));
+}
+
+void trib_silence_refused(struct trib_stream *s)
+{
+	if (can_leave(s) && s->eng->now - s->refused_ns >= TRIB_TUNE_LOST_REFUSED)
+		s->check_ns = s->eng->now;
 }
 
 void trib_silence_rest(struct trib_stream *s)
@@ -143,6 +163,10 @@ static void relay_is_silent(struct trib_stream *s, uint64_t limit)
 	unsigned int port = s->eng->rep->tree[s->index].recv_port;
 	char hint[80] = "trib doctor there may say why";
 
+	if (can_leave(s)) {
+		s->eng->host->relay_lost(s);
+		return;
+	}
 	if (!s->held && port && !s->shared)
 		snprintf(hint, sizeof(hint),
 			 "no result ever came to our UDP port %u: has its face for us that port?",
@@ -208,11 +232,47 @@ static void judge(struct trib_stream *s)
 		disagree(s);
 }
 
+/*
+ * Is the relay dead? Late ranks keep results back, but a relay returns each ALIVE, and those of
+ * others count, too. Only questions count that this rank has asked in turns of its own: it may
+ * have been asleep.
+ */
+static bool is_lost(struct trib_stream *s)
+{
+	uint64_t now = s->eng->now, since = later(s->heard_ns, waits_since(s));
+
+	if (now - since < TRIB_TUNE_LOST_FIRST) {
+		s->asks = 0;
+		return false;
+	}
+	if (s->asks && now - s->asked_ns < TRIB_TUNE_LOST_PACE)
+		return false;
+	if (s->asks == TRIB_TUNE_LOST_ASKS)
+		return true;
+	s->asks++;
+	s->asked_ns = now;
+	tell_alive(s);
+	return false;
+}
+
+/* The host goes on without the relay, if it is dead. Return: it does. */
+static bool leave_relay(struct trib_stream *s)
+{
+	bool refused = s->refused_ns && s->eng->now - s->refused_ns >= TRIB_TUNE_LOST_REFUSED;
+
+	if (!can_leave(s) || (!refused && (!is_waiting(s) || !is_lost(s))))
+		return false;
+	s->eng->host->relay_lost(s);
+	return true;
+}
+
 void trib_silence_check(struct trib_stream *s)
 {
 	uint64_t waited;
 
 	s->check_ns = 0;
+	if (leave_relay(s))
+		return;
 	if (is_asked(s) || is_waiting(s))
 		trib_silence_arm(s);
 	if (is_asked(s))

@@ -129,7 +129,8 @@ static void note_sent(struct trib_stream *s, struct trib_part *p, uint64_t c)
 {
 	trib_stream_begin(s, p, c, TRIB_CHUNK_SENT)->given_ns = s->eng->now;
 	trib_send_count(s, trib_cell_len(s, c));
-	trib_loss_sent(s, c);
+	if (!s->detour.state)
+		trib_loss_sent(s, c);
 }
 
 /* The transport took @took of @n packets, or none because of @rc. Return: all? */
@@ -147,6 +148,7 @@ static bool sent_all(struct trib_stream *s, int rc, unsigned int took, unsigned 
 		return true;
 	if (!s->refused_ns)
 		s->refused_ns = s->eng->now;
+	trib_silence_refused(s);
 	if (s->eng->now - s->refused_ns >= s->eng->timeout_ns)
 		trib_die_rank(
 			s->eng, TRIB_SOCK_ERR_RELAY, -EHOSTUNREACH, -1,
@@ -187,7 +189,8 @@ static bool flush(struct trib_stream *s, struct trib_burst *b)
 		return true;
 	if (s->shared)
 		s->via = (uint8_t)trib_shared_via(s);
-	rc = s->eng->ops->send(s->eng, s, b->iov, b->niov, seg);
+	rc = s->detour.state ? trib_detour_send(s, b)
+			     : s->eng->ops->send(s->eng, s, b->iov, b->niov, seg);
 	s->via = 0;
 	took = taken(b, rc);
 	for (i = 0; i < took; i++)
@@ -293,7 +296,7 @@ static bool push_part(struct trib_stream *s, struct trib_burst *b, struct trib_p
 	while (p->sent < p->nchunk) {
 		c = p->chunk0 + p->sent;
 		s->cong.limited = !s->lanes.reflex && !trib_window_open(s, c);
-		if (s->cong.limited || !trib_stream_may_send(s, c))
+		if (s->cong.limited || c >= s->hold || !trib_stream_may_send(s, c))
 			return false;
 		if (!trib_chunk_ready(s, p, p->sent))
 			return true;
@@ -339,6 +342,10 @@ static void push(struct trib_stream *s)
 
 void trib_stream_push(struct trib_stream *s)
 {
+	if (s->detour.state == TRIB_DETOUR_FROZEN)
+		return;
+	if (s->detour.state)
+		trib_detour_push(s);
 	if (s->lanes.able && !s->lanes.reflex)
 		trib_lanes_filled(s);
 	if (s->head && !s->eng->dead)

@@ -330,6 +330,26 @@ struct trib_lanes {
 	unsigned int nlate;
 };
 
+enum trib_detour_state {
+	TRIB_DETOUR_NONE = 0,	/* the relay sums */
+	TRIB_DETOUR_FROZEN = 1, /* nothing is sent; states of all ranks are not known yet */
+	TRIB_DETOUR_RANKS = 2,	/* ranks sum */
+};
+
+/**
+ * struct trib_detour - a tree whose relay is dead (detour.c)
+ * @state: enum trib_detour_state.
+ * @epoch: newest epoch of the relay.
+ * @back:  epoch that runs at the relay for this rank again; 0: none.
+ * @given: chunks before this one that were LATE have been given to the host.
+ */
+struct trib_detour {
+	uint8_t state;
+	uint32_t epoch;
+	uint32_t back;
+	uint64_t given;
+};
+
 /**
  * struct trib_stream - one tree: a sequence of chunks
  *
@@ -366,9 +386,14 @@ struct trib_lanes {
  * @result_ns: last new RESULT.
  * @alive_ns: our last ALIVE.
  * @asked:  newest chunk + 1 that a NEED named before we sent it; 0: none.
+ * @heard_ns: last packet that shows that all relays of the tree work.
+ * @asks:   ALIVEs sent since; see silence.c. @asked_ns: the newest one.
  * @lacks_ns: when a rank last showed that it lacks a result which we have.
  * @life:   one for each rank.
  * @auth:   secrets.
+ * @nonce:  of our JOINs.
+ * @hold:   no chunk from this one on is sent; UINT64_MAX: all may be.
+ * @detour: if the relay is dead.
  * @heard:  bytes of values of the longest answer to a JOIN; 0: no answer.
  * @join_seen: children that had joined by the newest START(WAIT).
  * @join_nval: number of values that JOIN is padded to.
@@ -421,10 +446,16 @@ struct trib_stream {
 	uint64_t result_ns;
 	uint64_t alive_ns;
 	uint64_t asked;
+	uint64_t heard_ns;
+	uint64_t asked_ns;
+	unsigned int asks;
 	uint64_t lacks_ns;
 	struct trib_life *life;
 
 	struct trib_secrets auth;
+	uint64_t nonce;
+	uint64_t hold;
+	struct trib_detour detour;
 
 	uint32_t heard;
 	uint64_t join_seen;

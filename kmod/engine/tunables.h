@@ -165,6 +165,16 @@
  */
 #define TRIB_TUNE_BEATS 16
 
+/*
+ * With a detour: a rank without a sign of the relay for FIRST asks, and again after each PACE.
+ * If none of ASKS is answered, or its packets were refused for REFUSED, the relay is dead. All
+ * ranks know that within 200 ms.
+ */
+#define TRIB_TUNE_LOST_FIRST (40 * TRIB_MS)
+#define TRIB_TUNE_LOST_PACE (20 * TRIB_MS)
+#define TRIB_TUNE_LOST_ASKS 4
+#define TRIB_TUNE_LOST_REFUSED (120 * TRIB_MS)
+
 /* --- Messages ----------------------------------------------------------- */
 
 /* Messages up to this number of chunks use one tree of several. */

@@ -18,4 +18,4 @@ from failover.rules import RULES
 from harness import Suite
 
 if __name__ == "__main__":
-    sys.exit(Suite(model, RULES, model.SCENARIOS, lambda name: 200).main(__doc__))
+    sys.exit(Suite(model, RULES, model.SCENARIOS, lambda name: 100, 30).main(__doc__))

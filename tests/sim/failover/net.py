@@ -9,19 +9,39 @@ class Relay:
         self.world = world
         self.tree = tree
         self.dead = False
-        self.epoch = 0
+        self.deaf = None            # a rank that gets nothing from it
+        self.epoch = 1
+        self.newest = 1
+        self.joined = set()
         self.slots = {}
 
-    def start(self, epoch):
+    def start(self):
+        """It is there again, and waits for all ranks."""
         self.dead = False
-        self.epoch = epoch
-        if self.world.rules.return_has_a_new_epoch:
+        self.deaf = None
+        self.epoch = 0
+        self.joined = set()
+
+    def join(self, rank):
+        """A JOIN and its answer. Return: the epoch that runs for the rank, or 0."""
+        if self.dead or self.deaf == rank or self.world.rng.random() < self.world.loss:
+            return 0
+        if self.epoch and rank not in self.joined:
+            self.start()            # it joins anew: that ends the epoch of before
+        self.joined.add(rank)
+        if len(self.joined) == self.world.n and not self.epoch:
+            self.newest += 1
+            self.epoch = self.newest
             self.slots = {}
+        return self.epoch
 
     def receive(self, rank, epoch, chunk, value):
         if self.dead:
             return
-        if epoch != self.epoch and self.world.rules.return_has_a_new_epoch:
+        if epoch != self.epoch:
+            return
+        if chunk is None:
+            self.tell("on_alive", epoch)
             return
         key = chunk % (2 * self.world.window)
         at, seen, total = self.slots.get(key, (-1, frozenset(), 0))
@@ -31,19 +51,18 @@ class Relay:
             at, seen, total = chunk, frozenset(), 0
         if rank not in seen:
             seen, total = seen | {rank}, total + value
-        elif len(seen) == self.world.n:
-            self.give(self.world.ranks[rank], epoch, chunk, total)
         self.slots[key] = (at, seen, total)
         if len(seen) == self.world.n:
-            for r in self.world.ranks:
-                self.give(r, epoch, chunk, total)
+            self.tell("on_result", epoch, chunk, total)
 
-    def give(self, rank, epoch, chunk, total):
-        self.world.lossy(rank.on_result, self.tree, epoch, chunk, total)
+    def tell(self, what, *args):
+        for r in self.world.ranks:
+            if r.no != self.deaf:
+                self.world.lossy(getattr(r.stream[self.tree], what), *args)
 
 
 class Mesh:
-    """Ordered connections between all ranks, by boot/."""
+    """Ordered connections between all ranks."""
 
     def __init__(self, world):
         self.world = world
@@ -53,7 +72,7 @@ class Mesh:
         net = self.world.net
         at = net.now + 1 + self.world.rng.randint(0, self.world.slow_mesh)
         at = self.last[src, dst] = max(at, self.last.get((src, dst), 0))
-        net.at(at - net.now, getattr(self.world.ranks[dst], what), src, *args)
+        net.at(at - net.now, self.world.ranks[dst].hear, src, what, *args)
 
     def tell_all(self, src, what, *args):
         for dst in range(self.world.n):

@@ -1,51 +1,43 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The rules by which a job changes from trees to peers and back, by name; as ../rules.py."""
+"""The rules by which a tree goes on without its relay and comes back, by name; as ../rules.py."""
 
 from functools import partial
 
-from harness import Rule, Switches
+from harness import Cost, Rule, Switches
 
 RULES = {
-    # --- from trees to peers
+    # --- from the relay to the ranks
     "silence_is_judged": Rule(
-        "a rank that gets no result of a tree for the time-out, although it sends chunks again, "
-        "leaves the trees and tells all ranks", "dies", "hang"),
+        "a rank that gets no result for the time-out, although it sends chunks again, leaves the "
+        "relay and tells all ranks", "dies", "hang"),
     "one_leaves_all_leave": Rule(
         "a rank that is told leaves, too, even if its own results come", "half", "hang wrong"),
     "state_is_final": Rule(
-        "once a rank has told which results it has, it takes no more from trees: in place, "
-        "each overwrites the values that a new sum would need", "pauses", "wrong hang"),
+        "once a rank has told which results it has, it takes no more from the relay: each takes "
+        "the place of the values that a new sum would need", "pauses", "wrong hang"),
     "all_states_are_known": Rule(
         "nothing is given or summed before the states of all ranks are known", "half",
         "wrong hang"),
     "held_is_given": Rule(
         "a result that any rank has is given to those that lack it, and not summed again: "
-        "its holder may have lost its own values", "dies", "wrong hang"),
+        "its holder has lost its own values", "dies", "wrong hang"),
     "results_are_kept": Rule(
-        "a rank keeps the results of the last W chunks of each tree: another may lack them, "
-        "and buffers belong to the application when a call has returned", "dies", "hang"),
-    "rest_is_common": Rule(
-        "peers sum those chunks that no rank has: what a rank itself lacks may be another set",
-        "dies", "wrong hang"),
-    "calls_keep_their_order": Rule(
-        "peers sum the rests of calls in the order in which the calls were issued",
-        "deep", "wrong hang"),
-    # --- and back
+        "a rank keeps RESULT c until it sends c + 2W: another may lack it", "dies", "hang wrong"),
+    # --- and back. Ranks that disagree miss the relay again, and only lose time.
+    "return_is_joined_by_all": Rule(
+        "no rank holds its chunks before all have joined the same epoch", "returns",
+        Cost("held", 1.5)),
     "return_is_agreed": Rule(
-        "all go back at one call: the largest that any rank would issue next", "returns",
-        "hang wrong"),
-    "return_holds_calls": Rule(
-        "a rank that has said which call it would issue next issues none until all have",
-        "returns", "hang wrong"),
-    "return_has_a_new_epoch": Rule(
-        "the trees that all go back to have a new epoch: packets and slots of the old one mean "
-        "other chunks", "returns", "wrong hang"),
-    "return_bounds_calls": Rule(
-        "calls before the agreed one stay with the peers as they were, also on a rank that "
-        "issues them when others have gone back and left again", "again", "hang wrong"),
-    "return_is_known_to_leave": Rule(
-        "a rank that hears of a new change before it knows at which call all go back waits for "
-        "that", "again", "hang wrong"),
+        "all go back at one chunk: the largest that any rank would send next", "returns",
+        Cost("changes", 1.2)),
+    "return_holds_chunks": Rule(
+        "a rank that has said which chunk it would send next sends none from there on until all "
+        "have", "returns", Cost("changes", 1.2)),
+    "return_waits_for_results": Rule(
+        "a rank goes back when it has all results of before: if it left again earlier, an owner "
+        "would add its values twice", "again", "wrong"),
+    "epochs_are_told_apart": Rule(
+        "packets of an epoch before do not count", "again", "wrong hang"),
 }
 
 Rules = partial(Switches, RULES)

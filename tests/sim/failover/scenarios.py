@@ -17,20 +17,10 @@ class Scenario:
         for t in trees:
             self.world.relays[t].dead = True
 
-    def back(self, tries=20):
-        """The relays are there again, in a new epoch, and rank 0 hears of it."""
-        w = self.world
-        first = w.ranks[0]
-        if w.over or tries == 0:
-            return
-        if first.by_trees or not first.planned or first.returning:
-            # It has not missed them yet.
-            w.net.at(100, self.back, tries - 1)
-            return
-        for relay in w.relays:
-            relay.start(first.generation + 1)
-        first.returning = first.generation
-        w.mesh.tell_all(0, "prepare", first.generation)
+    def back(self):
+        for relay in self.world.relays:
+            if relay.dead:
+                relay.start()
 
 
 class Dies(Scenario):
@@ -41,13 +31,17 @@ class Dies(Scenario):
 
 
 class Half(Scenario):
-    """One of several trees loses its relay; the job leaves all of them."""
+    """One rank gets nothing more from one relay; the others do."""
 
     def shape(self):
         self.world.trees = self.rng.randint(2, 3)
 
     def script(self):
-        self.world.net.at(self.rng.randint(1, 600), self.kill, [self.rng.randrange(self.world.trees)])
+        self.world.net.at(self.rng.randint(1, 600), self.deafen)
+
+    def deafen(self):
+        relay = self.rng.choice(self.world.relays)
+        relay.deaf = self.rng.randrange(self.world.n)
 
 
 class Pauses(Scenario):
@@ -68,16 +62,8 @@ class Pauses(Scenario):
         relay.receive = late
 
 
-class Deep(Dies):
-    """Several calls are under way."""
-
-    def shape(self):
-        self.world.depth = 4
-        self.world.window = self.rng.choice((1, 2))
-
-
 class Returns(Dies):
-    """The relays come back while calls go by peers."""
+    """The relays come back while chunks go by the ranks."""
 
     def shape(self):
         self.world.length = 60
@@ -88,18 +74,22 @@ class Returns(Dies):
 
 
 class Again(Returns):
-    """They die again: before, while or after all have gone back."""
+    """They die again, and again: before, while or after all have gone back."""
 
     def shape(self):
-        super().shape()
-        self.world.sloth = self.rng.choice((0, 300))
+        self.world.length = 40
+        self.world.trees = 1
+        self.world.sloth = self.rng.choice((0, 100))
         self.world.slow_mesh = self.rng.choice((1, 60, 600))
 
     def script(self):
         super().script()
-        when = 1000 + self.rng.randint(1, 1500)
-        self.world.net.at(when, self.kill, range(self.world.trees))
-        self.world.net.at(when + self.rng.randint(300, 900), self.back)
+        when = 1000
+        for _ in range(4):
+            when += self.rng.randint(1, 1500)
+            self.world.net.at(when, self.kill, range(self.world.trees))
+            when += self.rng.randint(1, 900)
+            self.world.net.at(when, self.back)
 
 
-SCENARIOS = {cls.__name__.lower(): cls for cls in (Dies, Half, Pauses, Deep, Returns, Again)}
+SCENARIOS = {cls.__name__.lower(): cls for cls in (Dies, Half, Pauses, Returns, Again)}
