@@ -5,11 +5,14 @@ include kernels/Kbuild.kernels
 
 KERNELS_SRC := $(wildcard kernels/cpu.c kernels/codec/codec*.c)
 KERNELS_OBJS := $(KERNELS_SRC:%.c=$(B)/%.o)
-SUM_OBJS := $(addprefix $(B)/kernels/,cpu.o $(filter sum/%,$(TRIB_KERNELS_OBJS)))
+SUM_OBJS := $(addprefix $(B)/kernels/,cpu.o sum/words.o \
+	$(filter sum/%,$(TRIB_KERNELS_OBJS)))
 
 # Products must round where the code says so.
 $(filter-out %/cpu.o,$(KERNELS_OBJS)): CFLAGS_ALL += -ffp-contract=off -O3
 
+# Vectors.
+$(B)/kernels/sum/words.o: CFLAGS_ALL += -O3
 $(B)/kernels/sum/sum_scalar.o: CFLAGS_ALL += -mgeneral-regs-only
 $(foreach l,sse2 avx2 avx512,$(eval $(B)/kernels/sum/sum_$(l).o: \
 	CFLAGS_ALL += $$(CFLAGS_kernels/sum/sum_$(l).o)))

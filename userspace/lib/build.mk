@@ -3,7 +3,8 @@
 LIB_SRC := $(filter-out userspace/lib/ndn/%,$(wildcard userspace/lib/*.c \
 	userspace/lib/*/*.c))
 LIB_OBJS := $(LIB_SRC:%.c=$(B)/%.o) \
-	$(BASE_LIBTRIB_OBJ) $(ENGINE_OBJS) $(sort $(KERNELS_OBJS) $(NM_OBJS))
+	$(BASE_LIBTRIB_OBJ) $(ENGINE_OBJS) $(PEER_BOOT_OBJS) \
+	$(sort $(KERNELS_OBJS) $(NM_OBJS) $(SUM_OBJS))
 # The API to parameter servers is a worker of the NDN protocol.
 LIB_NDN_OBJS := $(patsubst %.c,$(B)/%.o,$(wildcard userspace/lib/ndn/*.c))
 LIB_PS_OBJS := $(LIB_NDN_OBJS) $(patsubst %.c,$(B)/%.o,$(wildcard \

@@ -6,10 +6,7 @@ PS_CORE := $(patsubst %.c,$(B)/%.o,$(wildcard userspace/ps/sum/*.c)) $(SUM_OBJS)
 PS_CFLAGS := $(shell pkg-config --cflags jansson 2>/dev/null)
 
 $(PS_OBJ): CPPFLAGS_ALL += $(PS_CFLAGS)
-# Vectors.
-$(B)/userspace/ps/sum/sum.o: CFLAGS += -O3
-
-$(B)/trib-ps: $(PS_OBJ) $(SUM_OBJS) $(LIB_NDN_OBJS) $(LIB_OBJS) $(NDN_APP_LIB) $(NDN_LIB) \
+$(B)/trib-ps: $(PS_OBJ) $(LIB_NDN_OBJS) $(LIB_OBJS) $(NDN_APP_LIB) $(NDN_LIB) \
 		$(BASE_LIB)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ -ljansson $(NDN_LIBS) -lpthread -lm
 

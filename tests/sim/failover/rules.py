@@ -26,7 +26,7 @@ RULES = {
     # --- and back. Ranks that disagree miss the relay again, and only lose time.
     "return_is_joined_by_all": Rule(
         "no rank holds its chunks before all have joined the same epoch", "returns",
-        Cost("held", 1.5)),
+        Cost("held", 1.2)),
     "return_is_agreed": Rule(
         "all go back at one chunk: the largest that any rank would send next", "returns",
         Cost("changes", 1.2)),

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "kernels/sum/words.h"
 #include "ps.h"
 
 #define KEEP_FLAGS (TRIB_F_PUSH | TRIB_F_CE)
@@ -69,7 +70,7 @@ static void take_values(struct ps_place *z, const struct ps_packet *p)
 		return;
 	z->h.nval = p->h->nval;
 	if (p->flags & TRIB_F_MASK)
-		ps_sum_expand(z->v, p->v, p->nval, p->h->nm, true);
+		trib_words_expand(z->v, p->v, p->nval, p->h->nm, true);
 	else
 		memcpy(z->v, p->v, trib_payload_len(p->nval));
 }
@@ -93,13 +94,13 @@ static void add(struct ps_place *z, const struct ps_packet *p)
 	if (!z->h.nval)
 		take_values(z, p);
 	else if (p->flags & TRIB_F_MASK)
-		ps_sum_expand(z->v, p->v, p->nval, p->h->nm, false);
+		trib_words_expand(z->v, p->v, p->nval, p->h->nm, false);
 	else if (p->h->op == TRIB_WOP_MAX)
-		ps_sum_max(z->v, p->v, words);
+		trib_words_max(z->v, p->v, words);
 	else if (p->h->fmt == TRIB_FMT_I32)
-		ps_sum_add32(z->v, p->v, words);
+		trib_words_add32(z->v, p->v, words);
 	else
-		ps_sum_add(z->v, p->v, words);
+		trib_words_add(z->v, p->v, words);
 }
 
 static size_t result_len(const struct ps_place *z)

@@ -6,6 +6,7 @@
 #include <endian.h>
 #include <string.h>
 
+#include "kernels/sum/words.h"
 #include "ps.h"
 
 /* Does a sum of this op, format and length exist? */
@@ -58,7 +59,7 @@ static enum ps_drop rx_data(struct ps_tree *t, struct ps_packet *p)
 		return PS_DROP_FORMAT;
 	if (p->h->type == TRIB_T_GRAD && !has_workers(t, p))
 		return PS_DROP_BITMAP;
-	if (values && (p->flags & TRIB_F_MASK) && !ps_sum_mask_ok(p->v, p->nval, p->h->nm))
+	if (values && (p->flags & TRIB_F_MASK) && !trib_words_mask_ok(p->v, p->nval, p->h->nm))
 		return PS_DROP_MASK;
 	if (!ps_tree_epoch(t, p->epoch))
 		return PS_DROP_EPOCH;

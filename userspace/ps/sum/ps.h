@@ -322,15 +322,6 @@ void ps_rx(struct ps *ps, const struct ps_addr *from, const void *pkt, size_t le
 /* Fill in the header of a packet that goes down, with the secret of RESULTs. */
 void ps_hdr_fill(const struct ps_tree *t, struct trib_hdr *h, uint8_t type);
 
-/* --- sum.c: values, any alignment, @words 64-bit words of them */
-/* Has each group of the mask of @nval values as many bits as @nm says? */
-bool ps_sum_mask_ok(const void *mask, unsigned int nval, uint8_t nm);
-/* Add @nval I32 values, masked by a right mask, or, @first, write them. */
-void ps_sum_expand(void *to, const void *from, unsigned int nval, uint8_t nm, bool first);
-void ps_sum_add(void *to, const void *from, size_t words);
-void ps_sum_add32(void *to, const void *from, size_t words);
-void ps_sum_max(void *to, const void *from, size_t words);
-
 /* --- member.c: who takes part (userspace/base/session.c) */
 int ps_members_new(struct ps_tree *t);
 void ps_members_free(struct ps_tree *t);

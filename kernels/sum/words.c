@@ -1,14 +1,12 @@
-// SPDX-License-Identifier: BSD-2-Clause
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Adding up: the arithmetic of bpf/packet/lanes.h, in loops that the compiler makes
- * vectors of (-O3). Values come from packets, so nothing is aligned; they are
- * little-endian, as is every machine that relays run on.
+ * Sums of integers in packets: loops that the compiler makes vectors of (-O3). Values come from
+ * packets, so nothing is aligned; they are little-endian, as is every machine that relays run on.
  */
 #include <string.h>
 
 #include "kernels/cpu.h"
-#include "kernels/sum/sum.h"
-#include "ps.h"
+#include "words.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "values are added as they come");
 
@@ -17,7 +15,7 @@ typedef int64_t sword __attribute__((aligned(1), may_alias));
 typedef uint32_t lane __attribute__((aligned(1), may_alias));
 
 /* Q32: pairs that carry from the low into the high one; W64: one a word. */
-void ps_sum_add(void *to, const void *from, size_t words)
+void trib_words_add(void *to, const void *from, size_t words)
 {
 	word *restrict t = to;
 	const word *restrict f = from;
@@ -28,7 +26,7 @@ void ps_sum_add(void *to, const void *from, size_t words)
 }
 
 /* I32: lanes of their own, modulo 2^32. */
-void ps_sum_add32(void *to, const void *from, size_t words)
+void trib_words_add32(void *to, const void *from, size_t words)
 {
 	lane *restrict t = to;
 	const lane *restrict f = from;
@@ -38,7 +36,7 @@ void ps_sum_add32(void *to, const void *from, size_t words)
 		t[i] += f[i];
 }
 
-void ps_sum_max(void *to, const void *from, size_t words)
+void trib_words_max(void *to, const void *from, size_t words)
 {
 	sword *restrict t = to;
 	const sword *restrict f = from;
@@ -48,7 +46,7 @@ void ps_sum_max(void *to, const void *from, size_t words)
 		t[i] = f[i] > t[i] ? f[i] : t[i];
 }
 
-bool ps_sum_mask_ok(const void *mask, unsigned int nval, uint8_t nm)
+bool trib_words_mask_ok(const void *mask, unsigned int nval, uint8_t nm)
 {
 	uint32_t group = trib_nm_group(nm), want = trib_mask_want(group, trib_nm_kept(nm));
 	const lane *w = mask;
@@ -60,7 +58,7 @@ bool ps_sum_mask_ok(const void *mask, unsigned int nval, uint8_t nm)
 	return !wrong;
 }
 
-void ps_sum_expand(void *to, const void *from, unsigned int nval, uint8_t nm, bool first)
+void trib_words_expand(void *to, const void *from, unsigned int nval, uint8_t nm, bool first)
 {
 	static const struct trib_sum_ops *ops;
 	uint32_t caps;
