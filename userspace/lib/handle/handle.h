@@ -29,6 +29,7 @@ struct trib_udp;
 struct trib_xdp;
 struct trib_ksock;
 struct trib_by_peers;
+struct trib_detours;
 
 /**
  * struct trib_place - the rank, relays and descriptors of this process in a job
@@ -89,6 +90,7 @@ struct trib_guest {
  * @udp, @xdp: private to the carriers of these names.
  * @ksock: private to the way by a kernel socket.
  * @peers: private to the way by peers.
+ * @detours: private to detour/; NULL: none.
  * @pfd:      descriptors that the driver polls: the way's, @npfd of them, and
  *            behind them room for one of the two eventfds.
  * @kick_fd:  wakes a user thread from poll().
@@ -114,6 +116,7 @@ struct trib {
 	struct trib_xdp *xdp;
 	struct trib_ksock *ksock;
 	struct trib_by_peers *peers;
+	struct trib_detours *detours;
 	struct pollfd pfd[TRIB_POLLFDS_MAX + 1];
 	unsigned int npfd;
 	int kick_fd;

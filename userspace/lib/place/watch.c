@@ -104,7 +104,7 @@ void trib_watch_tell(const struct trib *t, const struct trib_watch *w)
 	for (i = 0; i < t->eng.nstream; i++) {
 		req.tree = t->eng.stream[i]->tree;
 		req.epoch = t->eng.stream[i]->epoch;
-		if (req.epoch)
+		if (req.epoch && !t->eng.stream[i]->detour.state)
 			send(t->place.sock, &req, sizeof(req), MSG_NOSIGNAL | MSG_DONTWAIT);
 	}
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The way by the engine in this process, which sends packets by a carrier. */
 #include <errno.h>
+#include <stdio.h>
 
 #include "carrier.h"
+#include "lib/detour/detour.h"
 #include "lib/place/place.h"
 
 static int engine_open(struct trib *t)
@@ -17,6 +19,7 @@ static int engine_pollfds(struct trib *t, struct pollfd *pfd)
 
 static void engine_close(struct trib *t)
 {
+	trib_detours_close(t);
 	t->transport->close(t);
 }
 
@@ -47,15 +50,18 @@ static int join_all(struct trib *t)
 
 static int engine_join(struct trib *t)
 {
-	int rc = join_all(t);
+	int rc = trib_detours_meet(t);
 
+	if (!rc)
+		rc = join_all(t);
 	if (!rc && t->transport->start)
 		rc = t->transport->start(t);
-	if (rc)
+	if (rc) {
 		trib_leave_end(&t->eng);
-	else
-		trib_engine_start(&t->eng);
-	return rc;
+		return rc;
+	}
+	trib_engine_start(&t->eng);
+	return trib_detours_start(t);
 }
 
 static int engine_issue(struct trib *t, const struct trib_call *call, struct trib_req **out)
@@ -87,13 +93,21 @@ static uint64_t engine_due(const struct trib *t)
 /* Wait until all ranks leave: until then one may need a packet from this rank. */
 static void engine_leave(struct trib *t)
 {
+	bool together;
+
 	t->eng.now = clock_ns();
 	trib_leave_start(&t->eng);
 	while (!trib_leave_turn(&t->eng)) {
 		trib_drive_until(t, t->eng.barrier, trib_leave_deadline(&t->eng));
 		t->eng.now = clock_ns();
 	}
+	/* Another rank may lack a result, and the relay be dead. */
+	together = !t->eng.dead && t->eng.barrier && t->eng.barrier->done;
+	if (together)
+		trib_detours_leave(t, true);
 	trib_leave_end(&t->eng);
+	if (!together)
+		trib_detours_leave(t, false);
 }
 
 static void engine_count(struct trib *t, struct trib_counters *c)
@@ -118,7 +132,16 @@ static void engine_count(struct trib *t, struct trib_counters *c)
 		.window = path.window,
 		.last_count = n->last_count,
 		.carried = n->carried,
+		.detours = n->detours,
+		.detour_chunks = n->detour_chunks,
 	};
+}
+
+static void engine_describe(struct trib *t, char *buf, size_t room)
+{
+	if (t->eng.nstream > 1)
+		snprintf(buf, room, "%u trees", t->eng.nstream);
+	trib_detours_describe(t, buf, room);
 }
 
 const struct trib_way trib_by_engine = {
@@ -132,5 +155,6 @@ const struct trib_way trib_by_engine = {
 	.due = engine_due,
 	.leave = engine_leave,
 	.count = engine_count,
+	.describe = engine_describe,
 	.close = engine_close,
 };

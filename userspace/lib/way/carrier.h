@@ -39,6 +39,7 @@
  * @start: all trees have started: s->window, s->nval and s->epoch of every
  *         stream are final. Size buffers, check that mapped arrays fit. May be
  *         NULL.
+ * @epochs: epochs of streams have changed: tell tribd, without waiting for it.
  * @close: undo open() and start(), even where they failed.
  *
  * @pollfds: as in struct trib_way. The descriptors must stay valid.
@@ -55,6 +56,7 @@ struct trib_carrier {
 
 	int (*open)(struct trib *t);
 	int (*start)(struct trib *t);
+	void (*epochs)(struct trib *t);
 	void (*close)(struct trib *t);
 
 	int (*pollfds)(struct trib *t, struct pollfd *pfd);

@@ -37,6 +37,11 @@ static int udp_start(struct trib *t)
 	return trib_udp_size(t);
 }
 
+static void udp_epochs(struct trib *t)
+{
+	trib_watch_tell(t, &t->udp->watch);
+}
+
 static void udp_close(struct trib *t)
 {
 	struct trib_udp *u = t->udp;
@@ -102,6 +107,7 @@ const struct trib_carrier trib_udp = {
 	.ops.send = udp_send,
 	.open = udp_open,
 	.start = udp_start,
+	.epochs = udp_epochs,
 	.close = udp_close,
 	.pollfds = udp_pollfds,
 	.recv = udp_recv,

@@ -140,6 +140,11 @@ static int xdp_start(struct trib *t)
 	return trib_udp.start ? trib_udp.start(t) : 0;
 }
 
+static void xdp_epochs(struct trib *t)
+{
+	trib_watch_tell(t, &t->xdp->watch);
+}
+
 static int xdp_pollfds(struct trib *t, struct pollfd *pfd)
 {
 	int n = trib_udp.pollfds(t, pfd);
@@ -266,6 +271,7 @@ const struct trib_carrier trib_xdp = {
 		},
 	.open = xdp_open,
 	.start = xdp_start,
+	.epochs = xdp_epochs,
 	.close = xdp_close,
 	.pollfds = xdp_pollfds,
 	.recv = xdp_recv,

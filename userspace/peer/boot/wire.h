@@ -11,6 +11,7 @@
  *	SWAP ----------------->			number, blob
  *	      <---------------- ALL		number, all lengths, all blobs
  *	BEAT, FAULT, BYE <---->
+ *	OWN <---->				in libtrib's mesh only
  *
  * A proof is a hash of both nonces and of HELLO under the job's key. From PROOF on,
  * each message is authentic: its head has a hash of it and of its number on the
@@ -42,6 +43,7 @@ enum boot_type {
 	BOOT_BEAT = 9,
 	BOOT_FAULT = 10,
 	BOOT_BYE = 11,
+	BOOT_OWN = 12, /* of who uses connections for more */
 	BOOT_TYPE__MAX,
 };
 
