@@ -75,7 +75,7 @@ class Stream:
         self.net.at(AGAIN, self.to_relay, c, epoch)
 
     def on_result(self, epoch, c, total):
-        if epoch != self.epoch and self.rules.epochs_are_told_apart:
+        if epoch != self.epoch:
             return
         if self.way != TREE and self.rules.state_is_final:
             return

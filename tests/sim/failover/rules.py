@@ -36,8 +36,6 @@ RULES = {
     "return_waits_for_results": Rule(
         "a rank goes back when it has all results of before: if it left again earlier, an owner "
         "would add its values twice", "again", "wrong"),
-    "epochs_are_told_apart": Rule(
-        "packets of an epoch before do not count", "again", "wrong hang"),
 }
 
 Rules = partial(Switches, RULES)

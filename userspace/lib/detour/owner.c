@@ -107,9 +107,9 @@ static bool is_possible(const struct trib_owner *o, const struct trib_hdr *h, co
 {
 	unsigned int nval = be16toh(h->nval);
 
-	if (nval > o->nval || nval % TRIB_NVAL_BLOCK || h->fmt < TRIB_FMT_Q32 ||
-	    h->fmt > TRIB_FMT_BF16 || h->op >= TRIB_WOP__MAX ||
-	    (h->op == TRIB_WOP_MAX && h->fmt != TRIB_FMT_W64))
+	if (nval > o->nval || h->fmt < TRIB_FMT_Q32 || h->fmt > TRIB_FMT_BF16 ||
+	    h->op >= TRIB_WOP__MAX || (h->op == TRIB_WOP_MAX && h->fmt != TRIB_FMT_W64) ||
+	    (h->fmt == TRIB_FMT_W64 && nval & 1))
 		return false;
 	if (h->flags & TRIB_F_MASK)
 		return trib_nm_is_mask(h->nm) && len == trib_masked_len(nval, h->nm) && mask_fits(h, v);
