@@ -101,6 +101,7 @@ static void json_counters(FILE *f, const struct trib_counters *c)
 		FIELD(recv_bytes), FIELD(resends),	FIELD(fast_resends), FIELD(needs),
 		FIELD(dups),	   FIELD(bad_packets),	FIELD(rtt_us),	     FIELD(rtt_min_us),
 		FIELD(window),	   FIELD(last_count),	FIELD(waits),	     FIELD(carried),
+		FIELD(detours),	   FIELD(detour_chunks),
 	};
 #undef FIELD
 

@@ -8,7 +8,7 @@
  *
  * Prints "running"; whenever nothing was completed for longer than -g (5)
  * milliseconds, "gap FROM TO", in nanoseconds of CLOCK_MONOTONIC; and at the
- * end "sums N".
+ * end "sums N" and "detours N", how often relays died, and another way was found.
  */
 #include <poll.h>
 #include <stdarg.h>
@@ -138,6 +138,7 @@ static unsigned int number(const char *text, unsigned int max)
 int main(int argc, char **argv)
 {
 	struct trib_options opts = {.size = sizeof(opts)};
+	struct trib_counters counters = {.size = sizeof(counters)};
 	uint64_t n;
 	int o;
 
@@ -157,9 +158,11 @@ int main(int argc, char **argv)
 	puts("running");
 	fflush(stdout);
 	n = run();
+	trib_counters(job, &counters);
 	if (trib_detach(job))
 		fail("detach: %s", trib_error_text(NULL));
 	printf("sums %llu\n", (unsigned long long)n);
+	printf("detours %llu\n", (unsigned long long)counters.detours);
 	free(sums);
 	return 0;
 }

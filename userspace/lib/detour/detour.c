@@ -78,38 +78,45 @@ static void send_grad(struct trib_stream *s, uint64_t chunk, const struct trib_h
 
 /* --- the mesh's callbacks: its thread, with the lock */
 
+static int take_one(struct detour_tree *e, unsigned int rank, const struct detour_head *h,
+		    const uint8_t *more, uint32_t len)
+{
+	switch (h->say) {
+	case DETOUR_LEFT:
+		return detour_rx_left(e, rank, h, more, len);
+	case DETOUR_GRAD:
+		return detour_rx_grad(e, rank, h->chunk, more, len);
+	case DETOUR_RESULT:
+		return detour_rx_result(e, h->chunk, more, len);
+	case DETOUR_JOINED:
+		return len ? -EPROTO : detour_rx_joined(e, rank, h);
+	case DETOUR_NEXT:
+		return len ? -EPROTO : detour_rx_next(e, rank, h);
+	default:
+		return -EPROTO;
+	}
+}
+
 static int take(void *arg, unsigned int rank, const uint8_t *body, uint32_t len)
 {
 	struct trib_detours *d = arg;
-	struct detour_tree *e;
+	struct trib_engine *eng = &d->t->eng;
+	unsigned int before = eng->unfinished;
 	struct detour_head h;
+	int rc;
 
-	if (d->t->eng.dead)
+	if (eng->dead)
 		return 0;
 	if (len < sizeof(h))
 		return -EPROTO;
 	memcpy(&h, body, sizeof(h));
-	body += sizeof(h);
-	len -= (uint32_t)sizeof(h);
-	if (h.tree >= d->t->eng.nstream)
+	if (h.tree >= eng->nstream)
 		return -EPROTO;
-	e = &d->tree[h.tree];
-	d->t->eng.now = clock_ns();
+	eng->now = clock_ns();
 	d->news = true;
-	switch (h.say) {
-	case DETOUR_LEFT:
-		return detour_rx_left(e, rank, &h, body, len);
-	case DETOUR_GRAD:
-		return detour_rx_grad(e, rank, h.chunk, body, len);
-	case DETOUR_RESULT:
-		return detour_rx_result(e, h.chunk, body, len);
-	case DETOUR_JOINED:
-		return len ? -EPROTO : detour_rx_joined(e, rank, &h);
-	case DETOUR_NEXT:
-		return len ? -EPROTO : detour_rx_next(e, rank, &h);
-	default:
-		return -EPROTO;
-	}
+	rc = take_one(&d->tree[h.tree], rank, &h, body + sizeof(h), len - (uint32_t)sizeof(h));
+	d->finished |= eng->unfinished != before;
+	return rc;
 }
 
 /* Let the engine go on, and wake threads for what that brought. */
@@ -145,8 +152,9 @@ static uint64_t turn(void *arg)
 	run_engine(d);
 	if (!away)
 		trib_mesh_beat(&d->mesh, false);
-	if (t->eng.unfinished != before || t->eng.dead)
+	if (d->finished || t->eng.unfinished != before || t->eng.dead)
 		trib_drive_interrupt(t);
+	d->finished = false;
 	trib_drive_wake(t);
 	return away && !t->eng.dead ? t->eng.now + DETOUR_LOOK : 0;
 }

@@ -80,7 +80,8 @@ struct detour_tree {
  * @host:  its callbacks for the engine.
  * @guest: hears of the engine's death.
  * @heard: the engine died because of another rank, which has told all.
- * @news:  the engine has something to do.
+ * @news:  the engine has something to do. @finished: requests are done, and who waits for them
+ *         does not know.
  */
 struct trib_detours {
 	struct trib *t;
@@ -89,6 +90,7 @@ struct trib_detours {
 	struct trib_guest guest;
 	bool heard;
 	bool news;
+	bool finished;
 	struct detour_tree tree[TRIB_ATTACH_TREES];
 };
 
