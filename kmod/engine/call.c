@@ -44,13 +44,25 @@ static uint64_t share_of(const struct trib_stream *s, enum trib_kind kind, uint6
 }
 
 /*
- * Make a request over @count elements, in one tree if @whole, that is to be queued
- * after @before others.
+ * The tree for a message in one tree: the one that is furthest behind its share of all
+ * chunks so far. All ranks have made the same requests, so they choose alike.
  */
-static struct trib_req *make(struct trib_engine *eng, enum trib_kind kind, uint64_t count,
-			     bool whole, unsigned int before)
+static unsigned int idlest(const struct trib_engine *eng)
 {
-	unsigned int n = whole ? 1 : parts_of(eng, kind, count), i;
+	unsigned int i, best = 0;
+
+	for (i = 1; i < eng->nstream; i++)
+		if (eng->stream[i]->assigned * eng->stream[best]->weight <
+		    eng->stream[best]->assigned * eng->stream[i]->weight)
+			best = i;
+	return best;
+}
+
+/* Make a request over @count elements, in one tree if @whole. */
+static struct trib_req *make(struct trib_engine *eng, enum trib_kind kind, uint64_t count,
+			     bool whole)
+{
+	unsigned int n = whole ? 1 : parts_of(eng, kind, count), only, i;
 	uint64_t share, all = 0, first = 0;
 	struct trib_req *r;
 
@@ -63,18 +75,19 @@ static struct trib_req *make(struct trib_engine *eng, enum trib_kind kind, uint6
 	r->dst_count = count;
 	for (i = 0; i < n; i++)
 		all += eng->stream[i]->weight;
+	only = n == 1 ? idlest(eng) : 0;
 	for (i = 0; i < n; i++) {
 		struct trib_part *p = &r->part[i];
-		unsigned int s = n == 1 ? (eng->seq + before) % eng->nstream : i;
 
 		p->req = r;
-		p->stream = eng->stream[s];
+		p->stream = eng->stream[n == 1 ? only : i];
 		p->kind = kind;
 		p->first = first;
 		share = n == 1 ? count : share_of(p->stream, kind, count, all);
 		p->count = count - first < share ? count - first : share;
 		first += p->count;
 		trib_part_count(p, p->stream->nval, eng->rep->fmt);
+		p->stream->assigned += p->nchunk;
 		if (!p->nchunk)
 			r->left--;
 		if (p->nexp && make_exponents(p)) {
@@ -104,7 +117,7 @@ void trib_call_start(struct trib_req *r)
 
 struct trib_req *trib_req_leave(struct trib_engine *eng)
 {
-	struct trib_req *r = make(eng, TRIB_KIND_LEAVE, 0, false, 0);
+	struct trib_req *r = make(eng, TRIB_KIND_LEAVE, 0, false);
 
 	if (r)
 		trib_call_start(r);
@@ -243,8 +256,7 @@ int trib_call_check(struct trib_engine *eng, const struct trib_call *c)
 	return 0;
 }
 
-int trib_call_prepare(struct trib_engine *eng, const struct trib_call *c, unsigned int before,
-		      struct trib_req **out)
+int trib_call_prepare(struct trib_engine *eng, const struct trib_call *c, struct trib_req **out)
 {
 	struct trib_req *r;
 	int rc = trib_call_check(eng, c);
@@ -252,7 +264,7 @@ int trib_call_prepare(struct trib_engine *eng, const struct trib_call *c, unsign
 	if (rc)
 		return rc;
 	r = make(eng, kind_of(eng, c), c->count * times(eng, c),
-		 c->collective == TRIB_COLL_REDUCE_SCATTER, before);
+		 c->collective == TRIB_COLL_REDUCE_SCATTER);
 	if (!r)
 		return trib_fault(eng, TRIB_SOCK_ERR_SYSTEM, -ENOMEM, "out of memory");
 	fill(r, c);
@@ -262,7 +274,7 @@ int trib_call_prepare(struct trib_engine *eng, const struct trib_call *c, unsign
 
 int trib_call_issue(struct trib_engine *eng, const struct trib_call *c, struct trib_req **out)
 {
-	int rc = trib_call_prepare(eng, c, 0, out);
+	int rc = trib_call_prepare(eng, c, out);
 
 	if (!rc)
 		trib_call_start(*out);

@@ -107,7 +107,6 @@ struct trib_tally {
  * @pace_ns: time at which the planned rate has carried all sent packets.
  * @inflight: chunks sent and without result, in all streams.
  * @turn:    rotates the stream that sends first.
- * @seq:     requests issued.
  * @reqs:    list of requests not freed; @unfinished of them are not done.
  * @dead:    0, or the negative errno that ended the engine.
  * @error:   newest error.
@@ -140,7 +139,6 @@ struct trib_engine {
 	uint64_t pace_ns;
 	uint32_t inflight;
 	unsigned int turn;
-	uint64_t seq;
 	struct trib_req *reqs;
 	unsigned int unfinished;
 	int dead;
@@ -339,14 +337,13 @@ int trib_call_issue(struct trib_engine *eng, const struct trib_call *c, struct t
 
 /**
  * trib_call_prepare() - make the request of a collective, without starting it
- * @before: requests that the host will start first, counted from now.
  *
  * For hosts that issue several requests, all or none: trib_call_start() cannot fail.
+ * Its trees are chosen now, so start or drop it before another request is made.
  * Allocates. Return: as trib_call_issue(). trib_req_drop() frees a request that is
  * not started.
  */
-int trib_call_prepare(struct trib_engine *eng, const struct trib_call *c, unsigned int before,
-		      struct trib_req **out);
+int trib_call_prepare(struct trib_engine *eng, const struct trib_call *c, struct trib_req **out);
 /** trib_call_start() - start a prepared request, on an engine that is not dead */
 void trib_call_start(struct trib_req *r);
 

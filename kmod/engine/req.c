@@ -11,7 +11,6 @@ void trib_req_link(struct trib_req *r)
 		r->next->prev = r;
 	eng->reqs = r;
 	eng->unfinished++;
-	eng->seq++;
 }
 
 struct trib_req *trib_req_own(struct trib_engine *eng)
@@ -75,7 +74,7 @@ static void unlink_req(struct trib_req *r)
 		r->next->prev = r->prev;
 }
 
-void trib_req_drop(struct trib_req *r)
+static void release(struct trib_req *r)
 {
 	unsigned int i;
 
@@ -84,10 +83,20 @@ void trib_req_drop(struct trib_req *r)
 	trib_free(r);
 }
 
+void trib_req_drop(struct trib_req *r)
+{
+	unsigned int i;
+
+	for (i = 0; i < r->npart; i++)
+		if (r->part[i].stream)
+			r->part[i].stream->assigned -= r->part[i].nchunk;
+	release(r);
+}
+
 void trib_req_free(struct trib_req *r)
 {
 	unlink_req(r);
-	trib_req_drop(r);
+	release(r);
 }
 
 void trib_req_orphan(struct trib_req *r)

@@ -362,6 +362,7 @@ struct trib_detour {
  * @tree:   tree number (fixed).
  * @child:  our child index at the relay (fixed).
  * @weight: share of messages relative to the other trees (fixed).
+ * @assigned: chunks of all requests so far, prepared ones included.
  * @overhead: bytes of a frame around a packet, Ethernet to UDP header; the host
  *          sets it before joining.
  * @epoch:  running epoch; 0: not started.
@@ -414,6 +415,7 @@ struct trib_stream {
 	uint16_t tree;
 	uint16_t child;
 	uint16_t weight;
+	uint64_t assigned;
 	uint32_t epoch;
 	uint16_t window;
 	uint16_t nval;

@@ -29,7 +29,8 @@
 /* UDP port of a PS of shared pools, whose host may also be a relay. */
 #define TRIB_UDP_PORT_PS 7415
 
-#define TRIB_WIRE_VERSION 2
+/* Counts forms of packets, and orders of chunks: all ranks must cut messages alike. */
+#define TRIB_WIRE_VERSION 3
 
 /**
  * enum trib_type - type of a packet

@@ -163,13 +163,14 @@ def vm_test(name, kernel, env=None, args=(), tag=None):
 def parts():
     """name: tests. Each part runs by itself, those of a kernel in one VM."""
     found = {}
-    for name in ("stress", "module", "bpf", "bpf_module", "config", "floats"):
+    for name in ("stress", "module", "bpf", "bpf_module", "config", "floats", "verbs"):
         found[f"long/{name}"] = [vm_test(name, "6.1", LONG, ALL.get(name, ()),
                                          "long")]
     for name in ("tests/fuzz/xdp/xdp.t", "tests/fuzz/forwarder.t",
                  "tests/fuzz/parsers.t"):
         found[f"long/{os.path.basename(name)[:-2]}"] = [
             Test(name, env=LONG, tag="long")]
+    found["long/verbs-pair"] = [Test("tests/vm/pair/pair.t", tag="long")]
     for name in ("select", "lanes", "expand"):
         found[f"long/nm-{name}"] = [
             Test(f"build/tests/unit/kernels/nm/nm_{name}", env=LONGEST,

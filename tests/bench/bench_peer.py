@@ -2,11 +2,13 @@
 """Ranks that exchange without relays, by libfabric over TCP: BCube, torus and ring,
 against Gloo on the same wires and against each other."""
 
+import json
+import math
 import os
 import sys
 
 from figures import Figures
-from nets import BCube, Switch
+from nets import TOP, BCube, Switch, call
 from pairs import gbps, in_turns, ratios
 from rivals import mpi
 from rivals.pypi import MPI
@@ -91,6 +93,39 @@ def torus(figures, rows, cols, bar, pairs):
     figures.add(f"p50_torus{rows}{cols}_64k", ours, note="us")
 
 
+def rates(us):
+    """What a message costs on wires of that delay: from rings of four."""
+    with Switch(4, "--delay", str(us // 2)) as net:
+        few, many = (min(p50(net.perf("-A", "ring", "-b", size, "-e", size, "-w", "3",
+                                      "-n", "20")) for _ in range(3)) / 6e6
+                     for size in ("16", "64K"))
+    return few, max(many - few, 0) / (65536 / 4)
+
+
+def predicted(world, alpha, beta):
+    """Microseconds of a sum of 64 KiB, by algorithm."""
+    out = call(os.path.join(TOP, "build", "bench-peer-scale"), "--alpha", str(alpha),
+               "--beta", str(beta), "--ranks", str(world))
+    # The squarest torus comes behind the fastest.
+    return {p["algorithm"]: p["seconds"] * 1e6 for p in json.loads(out)["points"]
+            if p["ranks"] == world}
+
+
+def model(figures, world, us):
+    """How far the curve of bench-peer-scale is from what ranks measure."""
+    side = math.isqrt(world)
+    want = predicted(world, *rates(us))
+    with Switch(world, "--delay", str(us // 2)) as net:
+        got = {"ring": p50(net.perf("-A", "ring", *SMALL)),
+               "halving": p50(net.perf("-A", "halving", *SMALL)),
+               "torus": p50(shaped(net, f"{side}x{side}", *SMALL))}
+    off = {a: abs(want[a] / got[a] - 1) for a in got}
+    figures.add(f"model_error_{world}", list(off.values()), bar=0.1, at_most=True, value=max,
+                note=f"64 KiB, {us / 1000:g} ms: " +
+                ", ".join(f"{a} {want[a] / 1000:.1f} ms, measured {got[a] / 1000:.1f}"
+                          for a in got))
+
+
 def measure(pairs, _transport):
     figures = Figures("peer")
     few = min(pairs, 3)  # wires of fixed rate or delay vary little
@@ -101,4 +136,7 @@ def measure(pairs, _transport):
     against_mpi(figures, pairs)
     torus(figures, 2, 4, 1.3, few)
     torus(figures, 8, 8, 3, few)
+    model(figures, 16, 1000)
+    # 64 ranks on few CPUs: the delay must be long beside their work.
+    model(figures, 64, 10000)
     return figures

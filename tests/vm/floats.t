@@ -111,7 +111,7 @@ def tree():
         forgets(f, 'tree_f32__relays_forget_and_restart', ['r1', 'r0'])
         ticket = f.trib('r1', 'job', 'ticket', 'train', 'rank', '0')
         tap.test('ticket__names_the_format',
-                 re.search(r'&fmt=f32\s*$', ticket), ticket)
+                 re.search(r'&fmt=f32(&|\s*$)', ticket), ticket)
     finally:
         f.down()
 

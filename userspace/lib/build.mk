@@ -128,7 +128,7 @@ CHECK_TESTS += $(LIB_SIM_TESTS) $(LIB_PLAIN_TESTS)
 # With real sockets and threads, on the loopback device.
 LIB_UDP_OBJS := $(addprefix $(B)/tests/lib/,relay_thread.o rank_threads.o) \
 	$(RELAY_MODEL_OBJS) $(LIB_OBJS)
-LIB_UDP_TESTS := $(addprefix $(B)/tests/unit/lib/,attach compress_threads udp)
+LIB_UDP_TESTS := $(addprefix $(B)/tests/unit/lib/,attach compress_threads detour udp)
 
 $(LIB_UDP_TESTS): %: %.o $(LIB_UDP_OBJS)
 	$(CC) $(LDFLAGS_ALL) $(if $(findstring lib/udp,$@),-Wl$(comma)--wrap=sendmsg) \
@@ -151,7 +151,7 @@ CHECK_TESTS += $(B)/tests/unit/lib/ksock
 # The same under ThreadSanitizer, which goes with neither of the other two.
 LIB_TSAN_SOURCES := $(addprefix tests/lib/,relay_thread.c rank_threads.c) \
 	$(RELAY_MODEL) $(ENGINE_SRC) $(BASE_LIBTRIB_SRC) \
-	$(LIB_SRC) $(sort $(KERNELS_SRC) $(NM_SRC))
+	$(LIB_SRC) $(PEER_BOOT_SRC) $(sort $(KERNELS_SRC) $(NM_SRC))
 
 $(B)/tests/unit/lib/udp_tsan: tests/unit/lib/udp.c $(LIB_TSAN_SOURCES) \
 		$(wildcard userspace/lib/*.h userspace/lib/*/*.h kmod/engine/*.h)

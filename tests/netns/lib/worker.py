@@ -41,7 +41,7 @@ CELL_AT = 24  # of the header in a cell
 CELL_READY, CELL_SENT, CELL_RESULT = 1, 2, 4
 SHARED, REFLEX = 1, 2  # of a tree of the reply
 
-WIRE_VERSION = 2
+WIRE_VERSION = 3
 ATTACH_VERSION = 5
 HDR = struct.Struct('>8B4HIIHHi8s')
 START_FMT = struct.Struct('>QQII8H64HQ')

@@ -351,9 +351,10 @@ static void call__held_ends_with_the_engine_and_kept_does_not(void)
 	trib_engine_free(&eng);
 }
 
-/* Requests take the trees that they would have taken one by one. */
+/* Requests take the trees that they would have taken one by one: weights are 1, 2, 3. */
 static void call__prepared_is_as_if_issued(void)
 {
+	static const unsigned int tree[] = {0, 1, 2, 2};
 	struct trib_attach_rep rep = place(3);
 	struct trib_req *r[4];
 	struct trib_engine eng;
@@ -362,17 +363,52 @@ static void call__prepared_is_as_if_issued(void)
 	engine_begin(&eng, &rep);
 	expect_eq(trib_call_issue(&eng, &calls[0], &r[0]), 0);
 	for (i = 1; i < 4; i++)
-		expect_eq(trib_call_prepare(&eng, &calls[0], i - 1, &r[i]), 0);
+		expect_eq(trib_call_prepare(&eng, &calls[0], &r[i]), 0);
 	expect_eq(eng.unfinished, 1);
-	expect_eq(eng.seq, 1);
+	expect_eq(eng.count.messages, 1);
 	for (i = 1; i < 4; i++) {
 		trib_call_start(r[i]);
-		expect_eq(r[i]->part[0].stream->index, i % 3);
+		expect_eq(r[i]->part[0].stream->index, tree[i]);
 	}
 	expect_eq(eng.unfinished, 4);
-	expect_eq(trib_call_prepare(&eng, &calls[1], 0, &r[0]), 0);
+	/* One that is dropped has taken no tree. */
+	expect_eq(trib_call_prepare(&eng, &calls[1], &r[0]), 0);
 	trib_req_drop(r[0]);
-	expect_eq(eng.seq, 4);
+	expect_eq(trib_call_prepare(&eng, &calls[0], &r[0]), 0);
+	expect_eq(r[0]->part[0].stream->index, 1);
+	trib_req_drop(r[0]);
+	expect_eq(eng.count.messages, 4);
+	expect_eq(note.wrong, 0);
+	trib_engine_free(&eng);
+}
+
+/* Short messages, which are not cut, count as well as long ones. */
+static void call__trees_get_their_shares_of_mixed_messages(void)
+{
+	static float v[100 * NVAL];
+	struct trib_attach_rep rep = place(3);
+	struct trib_call c = {.src = v, .dst = v, .dtype = TRIB_SOCK_I32};
+	uint64_t all = 0, state = 7;
+	struct trib_engine eng;
+	struct trib_req *r;
+	unsigned int i;
+
+	engine_begin(&eng, &rep);
+	for (i = 0; i < 1000; i++) {
+		state = state * 6364136223846793005ULL + 1442695040888963407ULL;
+		c.count = (state >> 33) % (i % 4 ? 2000 : 100 * NVAL);
+		c.collective = i % 5 ? TRIB_COLL_ALLREDUCE : TRIB_COLL_BROADCAST;
+		expect_eq(trib_call_issue(&eng, &c, &r), 0);
+	}
+	for (i = 0; i < 3; i++)
+		all += eng.stream[i]->assigned;
+	for (i = 0; i < 3; i++) {
+		double share = (double)eng.stream[i]->assigned / (double)all;
+
+		printf("# tree %u: %.4f of %llu chunks, weight %u of 6\n", i, share,
+		       (unsigned long long)all, i + 1);
+		expect(share > (i + 1) / 6.0 - 0.02 && share < (i + 1) / 6.0 + 0.02);
+	}
 	expect_eq(note.wrong, 0);
 	trib_engine_free(&eng);
 }
@@ -417,6 +453,7 @@ int main(void)
 	run(call__held_sends_nothing_before_it_is_released);
 	run(call__held_ends_with_the_engine_and_kept_does_not);
 	run(call__prepared_is_as_if_issued);
+	run(call__trees_get_their_shares_of_mixed_messages);
 	run(leave__listens_until_no_rank_lacks_a_result);
 	return tap_done();
 }

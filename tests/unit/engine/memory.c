@@ -94,7 +94,8 @@ static void memory__fails_in_calls(void)
 				expect_eq(eng.error.code, TRIB_SOCK_ERR_SYSTEM);
 				expect_eq(eng.unfinished, 0);
 				expect(!eng.reqs && !eng.dead);
-				expect_eq(eng.seq, 0);
+				expect_eq(eng.count.messages, 0);
+				expect_eq(eng.stream[0]->assigned, 0);
 				expect_eq(note.sent[TRIB_T_GRAD], 0);
 			}
 			expect_eq(rc, 0);

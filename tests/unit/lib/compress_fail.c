@@ -387,7 +387,7 @@ static void memory__fails_before_anything_is_issued(void)
 			expect_eq(w.rank[0].status, -ENOMEM);
 			expect_eq(eng->error.code, TRIB_ERR_SYSTEM);
 			expect_eq(eng->unfinished, 0);
-			expect_eq(eng->seq, 0);
+			expect_eq(eng->stream[0]->assigned, 0);
 			expect(!eng->reqs && !w.rank[0].c->first);
 		}
 		fail_at = 0;
@@ -420,7 +420,7 @@ static void arguments__that_are_wrong_are_refused(void)
 	expect_eq(trib_compress_forget(c, 1), 0);
 	expect_eq(trib_compress_forget(c, 1), 0);
 	expect(trib_compress_residual(c, 1, 4));
-	expect_eq(sim.worker[0].t->eng.seq, 0);
+	expect_eq(sim.worker[0].t->eng.stream[0]->assigned, 0);
 	cw_free(&w);
 }
 

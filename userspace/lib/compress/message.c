@@ -119,7 +119,7 @@ static void free_requests(struct message *m, bool drop)
 static int prepare(struct message *m)
 {
 	struct trib_engine *eng = &m->c->t->eng;
-	unsigned int before = 1, which; /* the caller's request is the first */
+	unsigned int which;
 	struct trib_req **r;
 	struct bucket *b;
 	size_t n;
@@ -132,7 +132,7 @@ static int prepare(struct message *m)
 		if (!r)
 			continue;
 		call = call_for(b, which);
-		rc = trib_call_prepare(eng, &call, before++, r);
+		rc = trib_call_prepare(eng, &call, r);
 		if (rc)
 			return rc;
 		(*r)->ctx = m->c;
