@@ -135,6 +135,25 @@ $(LIB_UDP_TESTS): %: %.o $(LIB_UDP_OBJS)
 
 CHECK_TESTS += $(LIB_UDP_TESTS)
 
+# The same by peers, and compared with relays.
+LIB_PEER_TESTS := $(addprefix $(B)/tests/unit/lib/,compress_by_peers compress_by_peers_on_gpu \
+	compress_peer)
+
+$(B)/tests/unit/lib/compress_by_peers.o: TEST_FLAGS := -DBY_PEERS
+$(B)/tests/unit/lib/compress_by_peers_on_gpu.o: TEST_FLAGS := -DBY_PEERS -DON_GPU -DON_DOUBLE
+
+$(addprefix $(B)/tests/unit/lib/compress_by_peers,.o _on_gpu.o): tests/unit/lib/compress_threads.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_ALL) $(TEST_FLAGS) -c -o $@ $<
+
+$(B)/tests/unit/lib/compress_by_peers_on_gpu: $(GPU_DOUBLE_OBJS)
+
+$(LIB_PEER_TESTS): %: %.o $(LIB_UDP_OBJS) | $(B)/libtrib-peer.so.0
+	$(CC) $(LDFLAGS_ALL) $(if $(findstring on_gpu,$@),-Wl$(comma)--wrap=trib_gpu_load) \
+		-o $@ $(sort $^) -lpthread -lm -ldl
+
+CHECK_TESTS += $(LIB_PEER_TESTS)
+
 # By collective sockets of a kernel that is a double.
 comma_wrap = -Wl$(comma)--wrap=$(1)
 KSOCK_WRAPS := $(foreach f,socket close bind shutdown setsockopt getsockopt \

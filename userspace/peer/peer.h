@@ -139,7 +139,8 @@ struct trib_peer_counters {
  *         buffer is not where the call says, or the error that ended the engine.
  * @fd:    readable while collect() has something.
  * @collect: the next call that is done. Return: false: none.
- * @error: why the engine ended; @error.err is 0 while it has not.
+ * @error: why the engine ended, or, once, why it did not take the last call; @error.err
+ *         is 0 if neither is so.
  * @describe: one line: algorithm, shape, NICs and providers, with reasons.
  * @leave: end the exchange. @orderly: wait until all ranks leave, or the time-out has
  *         passed. Afterwards nobody uses the memory of calls any more, and collect() has

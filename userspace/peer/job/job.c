@@ -432,8 +432,10 @@ static void peer_get_error(struct trib_peer *p, struct trib_peer_error *error)
 	pthread_mutex_lock(&p->crew->lock);
 	*error = p->crew->verdict;
 	pthread_mutex_unlock(&p->crew->lock);
-	if (!error->err)
-		*error = p->refused;
+	if (error->err)
+		return;
+	*error = p->refused;
+	p->refused.err = 0;
 }
 
 static void peer_count(struct trib_peer *p, struct trib_peer_counters *out)
