@@ -124,7 +124,7 @@ struct trib_compress_options {
  * The library runs a thread until trib_compress_close(). Detach after closing.
  * Return: 0, -EINVAL (a bad option, or other options than another rank's),
  * -EOPNOTSUPP (the handle uses a kernel socket, which has no place for residuals:
- * attach with transport udp, xdp or peer), -ENODEV (no GPU's library, or no GPU that it can
+ * attach with transport udp or xdp, or by peers), -ENODEV (no GPU's library, or no GPU that it can
  * use), -EIO (the GPU failed), -ENOMEM, or as trib_wait(); trib_error() of @t tells more.
  */
 int trib_compress_open(struct trib_compress **out, struct trib *t,
