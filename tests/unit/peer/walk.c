@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Schedules carried out by walks: all collectives, types and operations. */
+#include "tests/lib/peer/shapes.h"
 #include "walk_rig.h"
 
 static const uint64_t counts[] = {0, 1, 2, 3, 7, 16, 61, 64, 127, 256, 997};
@@ -28,6 +29,7 @@ static struct want random_want(uint32_t world)
 		.count = counts[chance() % (sizeof(counts) / sizeof(counts[0]))],
 		.root = (uint32_t)(chance() % world),
 		.in_place = chance() % 2,
+		.shift = (unsigned int)(chance() % 4),
 	};
 
 	if (w.type == TRIB_REDUCE_I32 && w.op == OP_AVG)
@@ -148,6 +150,22 @@ static void hierarchy__sums_are_right(void)
 	}
 }
 
+/* Any matrix, cube, number of NICs and of machines. */
+static void shapes__of_any_kind_have_right_sums(void)
+{
+	struct shape_case c;
+	uint64_t seed = 5;
+
+	for (int i = 0; i < 150; i++) {
+		enum peer_alg alg = (enum peer_alg)(1 + i % (PEER_ALG__MAX - 1));
+		enum peer_intra intra = (enum peer_intra)(chance() % 3);
+
+		shape_random(&c, alg, intra, &seed, WORLD_MAX);
+		if (!expect(many(&c.shape, 8)))
+			printf("# %s\n", shape_text(&c.shape));
+	}
+}
+
 /* --- rules that no algorithm of today needs */
 
 /* Both ranks send the range before they add to it. */
@@ -222,13 +240,11 @@ static bool differ(uint64_t a, uint64_t b, size_t direct)
 
 	good = ranks_open(&j, 256, 2, direct);
 	for (r = 0; r < 2; r++)
-		fill(&w[r], 2, r, &c->call[r]);
+		fill(&w[r], 2, r, &c->call[r], c->mem[r]);
 	noticed = good && !call_all(&j, c) &&
 		  (j.crew[0]->worker[0].walk.wrong || j.crew[1]->worker[0].walk.wrong);
-	for (r = 0; r < 2; r++) {
-		free(c->call[r].dst);
-		free((void *)(uintptr_t)c->call[r].src);
-	}
+	for (r = 0; r < 2; r++)
+		free_call(c, r);
 	free(c);
 	ranks_close(&j);
 	return noticed;
@@ -252,5 +268,6 @@ int main(void)
 	run(bcube__sums_are_right);
 	run(torus__sums_are_right);
 	run(hierarchy__sums_are_right);
+	run(shapes__of_any_kind_have_right_sums);
 	return tap_done();
 }

@@ -148,8 +148,10 @@ static void ranks_close(struct ranks *j)
 
 /* --- a call of all ranks */
 
+/* @mem: memory of each rank's call, to be freed. */
 struct calls {
 	struct trib_peer_call call[WORLD_MAX];
+	void *mem[WORLD_MAX][3];
 	struct peer_task *task[WORLD_MAX];
 	struct peer_walk *walk[WORLD_MAX][PEER_LANES_MAX];
 	bool begun[WORLD_MAX][PEER_LANES_MAX];
@@ -222,6 +224,51 @@ static void end_all(struct ranks *j, struct calls *c)
 				peer_walk_end(c->walk[r][lane]);
 }
 
+/* Bytes that a rank's operations send by a NIC; @nic PEER_NICS_MAX: by memory. */
+static uint64_t planned(const struct peer_task *t, unsigned int nic)
+{
+	const struct peer_lane *lane = t->plan->sched.lane;
+	const struct peer_op *o;
+	uint64_t n = 0;
+
+	for (; lane < t->plan->sched.lane + t->plan->sched.nlane; lane++)
+		for (o = lane->op; o < lane->op + lane->nop; o++)
+			if (peer_op_sends(o) &&
+			    (o->nic == PEER_NIC_LOCAL ? PEER_NICS_MAX : o->nic) == nic)
+				n += o->len * (o->first && t->job.masked ? t->job.masked->size
+									 : t->job.size);
+	return n;
+}
+
+static uint64_t recorded(const struct peer_crew *c, unsigned int nic)
+{
+	uint64_t n = 0;
+
+	for (unsigned int i = 0; i < c->nworker; i++)
+		n += c->worker[i].tally.sent_by_nic[nic];
+	return n;
+}
+
+/* Carry the tasks out. Each NIC sends the bytes of the schedule, for which sched_bytes.c knows formulas. */
+static bool carry_out(struct ranks *j, struct calls *c)
+{
+	uint64_t before[WORLD_MAX][PEER_NICS_MAX + 1];
+	bool good;
+
+	for (uint32_t r = 0; r < j->shape.world; r++)
+		for (unsigned int nic = 0; nic <= PEER_NICS_MAX; nic++)
+			before[r][nic] = recorded(j->crew[r], nic);
+	good = run_all(j, c);
+	for (uint32_t r = 0; r < j->shape.world && good; r++)
+		for (unsigned int nic = 0; nic <= PEER_NICS_MAX && good; nic++) {
+			good = recorded(j->crew[r], nic) - before[r][nic] ==
+			       planned(c->task[r], nic);
+			if (!good)
+				printf("# rank %u, NIC %u: wrong number of bytes\n", r, nic);
+		}
+	return good;
+}
+
 /* Run the tasks, and go on to those that follow them. Return: whether all ended well. */
 static bool one_task_each(struct ranks *j, struct calls *c)
 {
@@ -234,7 +281,7 @@ static bool one_task_each(struct ranks *j, struct calls *c)
 			peer_task_prepare(c->task[r]);
 	memset(c->begun, 0, sizeof(c->begun));
 	memset(c->over, 0, sizeof(c->over));
-	good = skip || run_all(j, c);
+	good = skip || carry_out(j, c);
 	end_all(j, c);
 	for (r = 0; r < j->shape.world; r++) {
 		then = c->task[r]->then;
@@ -273,6 +320,7 @@ struct want {
 	uint64_t count;
 	uint32_t root;
 	bool in_place;
+	unsigned int shift; /* elements before the first one, in both buffers */
 	bool words;
 	uint8_t nm;
 };
@@ -353,15 +401,24 @@ static void *fill_masked(const struct want *w, uint32_t r, float *values)
 	return mask;
 }
 
-static void fill(const struct want *w, uint32_t world, uint32_t r, struct trib_peer_call *c)
+/* Memory of bytes that no result has. */
+static char *buffer(size_t bytes, void **mem, size_t shift)
 {
-	size_t size = size_of(w);
+	*mem = malloc(bytes + 256);
+	memset(*mem, 0x5a, bytes + 256);
+	return (char *)*mem + shift;
+}
+
+static void fill(const struct want *w, uint32_t world, uint32_t r, struct trib_peer_call *c,
+		 void *mem[3])
+{
+	size_t size = size_of(w), shift = w->shift * size;
 	uint64_t i, in = in_count(w, world), out = out_count(w, world);
 	bool reduces = w->collective <= PEER_REDUCE_SCATTER;
-	char *src = malloc(in * size + 192), *dst = malloc(out * size + 64);
+	char *src = buffer(in * size, &mem[0], shift), *dst = buffer(out * size, &mem[1], shift);
 	void *mask = w->nm ? fill_masked(w, r, (float *)src) : NULL;
 
-	memset(dst, 0x5a, out * size + 64);
+	mem[2] = mask;
 
 	if (w->words)
 		fill_words(w, r, (uint64_t *)src);
@@ -371,10 +428,8 @@ static void fill(const struct want *w, uint32_t world, uint32_t r, struct trib_p
 		memcpy(dst + r * w->count * size, src, w->count * size);
 	else if (w->collective == PEER_BROADCAST && r == w->root)
 		memcpy(dst, src, w->count * size);
-	if (w->in_place && w->collective == PEER_ALLREDUCE) {
-		free(dst);
-		dst = src;
-	}
+	if (w->in_place && reduces)
+		dst = src + (w->collective == PEER_ALLREDUCE ? 0 : r * w->count * size);
 	*c = (struct trib_peer_call){
 		.collective = w->collective,
 		.op = w->op,
@@ -421,7 +476,18 @@ static bool check(const struct want *w, uint32_t world, uint32_t r, const struct
 			return false;
 		}
 	}
+	for (i = 0; i < 64 && !w->in_place; i++)
+		if (((const char *)c->dst)[out * size + i] != 0x5a) {
+			printf("# rank %u wrote behind the result\n", r);
+			return false;
+		}
 	return true;
+}
+
+static void free_call(struct calls *c, uint32_t r)
+{
+	for (int i = 0; i < 3; i++)
+		free(c->mem[r][i]);
 }
 
 static bool call(struct ranks *j, const struct want *w)
@@ -431,15 +497,12 @@ static bool call(struct ranks *j, const struct want *w)
 	bool good;
 
 	for (r = 0; r < n; r++)
-		fill(w, n, r, &c->call[r]);
+		fill(w, n, r, &c->call[r], c->mem[r]);
 	good = call_all(j, c);
 	for (r = 0; r < n; r++) {
 		if (w->collective != PEER_BARRIER)
 			good = good && check(w, n, r, &c->call[r]);
-		if (c->call[r].dst != c->call[r].src)
-			free(c->call[r].dst);
-		free((void *)(uintptr_t)c->call[r].src);
-		free((void *)(uintptr_t)c->call[r].mask);
+		free_call(c, r);
 	}
 	free(c);
 	return good;
