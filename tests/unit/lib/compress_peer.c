@@ -343,7 +343,7 @@ static void child(unsigned int rank, const struct kind *kind)
 	struct trib_options a = {.size = sizeof(a),
 				 .job = loop_ticket(&l, rank, ticket, sizeof(ticket)),
 				 .join_timeout_ms = 10000,
-				 .timeout_ms = 2000};
+				 .timeout_ms = 5000};
 	struct news news = {.rank = rank};
 	struct trib_compress *c;
 	struct trib_error e;
