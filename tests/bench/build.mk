@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The peer of the benches. Only they need libgloo-dev.
 GLOO_OBJS := $(B)/tests/bench/rivals/gloo.o $(addprefix \
-	$(B)/userspace/perf/,oracle.o opts.o measure.o report.o)
+	$(B)/userspace/perf/,oracle.o oracle_types.o opts.o measure.o report.o)
 
 $(B)/tests/bench/rivals/gloo.o: CPPFLAGS_ALL += -Iuserspace/perf
 

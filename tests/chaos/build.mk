@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Chaos: a rank that joins again after every error.
-$(B)/tests/chaos/rank: $(B)/tests/chaos/rank.o $(B)/userspace/perf/oracle.o $(B)/libtrib.so
-	$(CC) $(LDFLAGS_ALL) -o $@ $< $(B)/userspace/perf/oracle.o -L$(B) -ltrib -lm \
+$(B)/tests/chaos/rank: $(B)/tests/chaos/rank.o $(PERF_ORACLE) $(B)/libtrib.so
+	$(CC) $(LDFLAGS_ALL) -o $@ $< $(PERF_ORACLE) -L$(B) -ltrib -lm \
 		-Wl,-rpath,'$$ORIGIN/../..'
 
 # A clock that can be stepped.

@@ -136,6 +136,25 @@ $(LIB_UDP_TESTS): %: %.o $(LIB_UDP_OBJS)
 
 CHECK_TESTS += $(LIB_UDP_TESTS)
 
+# The same by peers, and compared with relays.
+LIB_PEER_TESTS := $(addprefix $(B)/tests/unit/lib/,compress_by_peers compress_by_peers_on_gpu \
+	compress_peer)
+
+$(B)/tests/unit/lib/compress_by_peers.o: TEST_FLAGS := -DBY_PEERS
+$(B)/tests/unit/lib/compress_by_peers_on_gpu.o: TEST_FLAGS := -DBY_PEERS -DON_GPU -DON_DOUBLE
+
+$(addprefix $(B)/tests/unit/lib/compress_by_peers,.o _on_gpu.o): tests/unit/lib/compress_threads.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_ALL) $(TEST_FLAGS) -c -o $@ $<
+
+$(B)/tests/unit/lib/compress_by_peers_on_gpu: $(GPU_DOUBLE_OBJS)
+
+$(LIB_PEER_TESTS): %: %.o $(LIB_UDP_OBJS) | $(B)/libtrib-peer.so.0
+	$(CC) $(LDFLAGS_ALL) $(if $(findstring on_gpu,$@),-Wl$(comma)--wrap=trib_gpu_load) \
+		-o $@ $(sort $^) -lpthread -lm -ldl
+
+CHECK_TESTS += $(LIB_PEER_TESTS)
+
 # By collective sockets of a kernel that is a double.
 comma_wrap = -Wl$(comma)--wrap=$(1)
 KSOCK_WRAPS := $(foreach f,socket close bind shutdown setsockopt getsockopt \
@@ -151,7 +170,8 @@ CHECK_TESTS += $(B)/tests/unit/lib/ksock
 # The same under ThreadSanitizer, which goes with neither of the other two.
 LIB_TSAN_SOURCES := $(addprefix tests/lib/,relay_thread.c rank_threads.c) \
 	$(RELAY_MODEL) $(ENGINE_SRC) $(BASE_LIBTRIB_SRC) \
-	$(LIB_SRC) $(PEER_BOOT_SRC) $(sort $(KERNELS_SRC) $(NM_SRC))
+	$(LIB_SRC) $(PEER_BOOT_SRC) $(sort $(KERNELS_SRC) $(NM_SRC)) \
+	$(filter-out %/cpu.o,$(SUM_OBJS))
 
 $(B)/tests/unit/lib/udp_tsan: tests/unit/lib/udp.c $(LIB_TSAN_SOURCES) \
 		$(wildcard userspace/lib/*.h userspace/lib/*/*.h kmod/engine/*.h)

@@ -37,7 +37,11 @@
  *   trib_compress_step().
  * - A key names a tensor. It has at most one message under way.
  * - Results are the same bits on all ranks, and for every order of arrival. In a job
- *   of floats that holds for integers; floats are added in the order of arrival.
+ *   of floats that holds for integers; floats are added in the order of arrival. By
+ *   peers integers have these bits, too, and floats with TRIB_REPRODUCIBLE=1; else
+ *   these have an order of their own, the same each time.
+ * - By peers other calls of the handle that are issued behind a message wait until it has
+ *   sent its values; by relays they pass it. No value of a message may depend on them.
  * - A value that is not finite (residual added), sent or not, is an error: -EDOM
  *   with rank and index, on all ranks, in jobs of floats, too. -ERANGE is as in
  *   trib.h. Integers are exact: their sums overflow only in that way.
@@ -94,7 +98,7 @@ struct trib_compress; /* schedule and residuals of one rank */
  * @no_feedback: 1: keep no residuals: values that are not sent are lost.
  * @mask:     who selects the values that are sent. "shared" (default): one rank, for
  *            all; sums come back packed, too. "local": each rank selects its own
- *            largest values; relays expand them, and sums come back dense. For
+ *            largest values; relays, or peers, expand them, and sums come back dense. For
  *            schedules without integers, in jobs of dtype int or f32.
  * @measure:  1: measure energies (struct trib_compress_counters), at the cost of
  *            reading gradients once more. "auto" does it in any case.
@@ -120,7 +124,7 @@ struct trib_compress_options {
  * The library runs a thread until trib_compress_close(). Detach after closing.
  * Return: 0, -EINVAL (a bad option, or other options than another rank's),
  * -EOPNOTSUPP (the handle uses a kernel socket, which has no place for residuals:
- * attach with transport udp or xdp), -ENODEV (no GPU's library, or no GPU that it can
+ * attach with transport udp or xdp, or by peers), -ENODEV (no GPU's library, or no GPU that it can
  * use), -EIO (the GPU failed), -ENOMEM, or as trib_wait(); trib_error() of @t tells more.
  */
 int trib_compress_open(struct trib_compress **out, struct trib *t,

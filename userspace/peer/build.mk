@@ -34,8 +34,9 @@ install-peer: $(B)/libtrib-peer.so.0 $(PEER_MAN)
 INSTALL += install-peer
 
 # All of it, over libfabric's TCP on the loopback device; and under ThreadSanitizer.
-$(B)/tests/unit/peer/engine: $(B)/tests/unit/peer/engine.o $(PEER_OBJS) $(PEER_GPU_OBJ) \
-		$(REDUCE_OBJS) \
+PEER_WHOLE_TESTS := $(addprefix $(B)/tests/unit/peer/,engine whole/death whole/payload)
+
+$(PEER_WHOLE_TESTS): %: %.o $(PEER_OBJS) $(PEER_GPU_OBJ) $(REDUCE_OBJS) \
 		$(KERNELS_OBJS) $(BASE_LIBTRIB_OBJ)
 	$(CC) $(LDFLAGS_ALL) -o $@ $(sort $^) $(PEER_LIBS)
 
@@ -62,7 +63,7 @@ $(B)/tests/unit/peer/gpu_tsan: tests/unit/peer/gpu.c $(PEER_TSAN_SOURCES) $(GPU_
 		-rdynamic -Wl,--wrap=stat -Wl,--wrap=trib_gpu_load -o $@ $< $(sort $(PEER_TSAN_SOURCES) \
 		$(GPU_DOUBLE_SOURCES) $(NM_SRC)) $(PEER_LIBS)
 
-CHECK_TESTS += $(B)/tests/unit/peer/engine
+CHECK_TESTS += $(PEER_WHOLE_TESTS)
 ifneq ($(SAN),1)
 CHECK_TESTS += $(B)/tests/unit/peer/engine_tsan $(B)/tests/unit/peer/gpu_tsan
 endif

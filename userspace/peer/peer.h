@@ -22,7 +22,7 @@
 
 struct trib_peer;
 
-#define TRIB_PEER_ABI 2
+#define TRIB_PEER_ABI 3
 #define TRIB_PEER_NICS 8
 
 /**
@@ -43,8 +43,8 @@ struct trib_peer;
  *         best that all ranks can.
  * @gpu_library: file of libtrib-gpu.so; NULL: as trib_gpu_load() finds it.
  * @gpu_segment: bytes of such values that travel together; 0: default.
- * @exact: sums and averages of f32 have the bits that relays give, for any algorithm;
- *         @nval: values in a chunk of the job's packets; 0: 352.
+ * @exact: sums and averages of f32, masked ones too, have the bits that relays give, for
+ *         any algorithm; @nval: values in a chunk of the job's packets; 0: 352.
  * @chunk: bytes that travel together; 0: by the network's rate, as measured.
  * @join_timeout_ms, @timeout_ms: as in struct trib_options.
  */
@@ -74,6 +74,11 @@ struct trib_peer_conf {
  *         from their place in @dst. They stay the engine's until the call is collected.
  * @memory: enum trib_memory, of both; with TRIB_MEMORY_CUDA an ALLGATHER may take its
  *         elements from @src. @src_stream, @dst_stream: the call begins after their work.
+ * @words: ALLREDUCE: sum of @count 64-bit words modulo 2^64, of host memory; @dtype is
+ *         ignored.
+ * @nm:    not 0: ALLREDUCE: sum or average of @count f32 elements of host memory, of which
+ *         this rank sends those in its own mask: as in struct trib_call of the engine.
+ * @mask:  the mask words.
  */
 struct trib_peer_call {
 	unsigned int collective;
@@ -86,6 +91,9 @@ struct trib_peer_call {
 	unsigned int memory;
 	void *src_stream;
 	void *dst_stream;
+	bool words;
+	uint8_t nm;
+	const void *mask;
 };
 
 /**
@@ -131,7 +139,8 @@ struct trib_peer_counters {
  *         buffer is not where the call says, or the error that ended the engine.
  * @fd:    readable while collect() has something.
  * @collect: the next call that is done. Return: false: none.
- * @error: why the engine ended; @error.err is 0 while it has not.
+ * @error: why the engine ended, or, once, why it did not take the last call; @error.err
+ *         is 0 if neither is so.
  * @describe: one line: algorithm, shape, NICs and providers, with reasons.
  * @leave: end the exchange. @orderly: wait until all ranks leave, or the time-out has
  *         passed. Afterwards nobody uses the memory of calls any more, and collect() has

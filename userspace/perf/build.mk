@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # trib-perf, trib-train and their tests. -O3 where loops are to be vectors.
-PERF_SHARED := $(addprefix $(B)/userspace/perf/,oracle.o opts.o measure.o \
-	report.o)
+PERF_ORACLE := $(addprefix $(B)/userspace/perf/,oracle.o oracle_types.o)
+PERF_SHARED := $(PERF_ORACLE) $(addprefix $(B)/userspace/perf/,opts.o measure.o report.o)
 PERF_OBJS := $(PERF_SHARED) $(addprefix $(B)/userspace/perf/,perf.o perf_compress.o \
 	perf_device.o perf_ps.o) $(B)/kernels/gpu/load.o
 
-TRAIN_OBJS := $(addprefix $(B)/userspace/perf/,oracle.o opts.o) $(patsubst %.c,$(B)/%.o,$(wildcard userspace/perf/train/*.c))
+TRAIN_OBJS := $(PERF_ORACLE) $(B)/userspace/perf/opts.o $(patsubst %.c,$(B)/%.o,$(wildcard userspace/perf/train/*.c))
 ifeq ($(shell uname -m),x86_64)
 TRAIN_OBJS += $(B)/userspace/perf/train/gemm_v3.o
 endif
@@ -63,8 +63,11 @@ $(B)/tests/unit/perf/trib-train-double: $(TRAIN_OBJS) \
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIB_PS_LIBS) -lm -lpthread
 
-$(B)/tests/unit/perf/oracle: $(B)/tests/unit/perf/oracle.o \
-		$(B)/userspace/perf/oracle.o
+PERF_ORACLE_TESTS := $(addprefix $(B)/tests/unit/perf/,oracle oracle_types)
+
+$(B)/tests/unit/perf/oracle_types: $(REDUCE_OBJS) $(B)/kernels/cpu.o
+
+$(PERF_ORACLE_TESTS): %: %.o $(PERF_ORACLE)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lm
 
 $(B)/tests/unit/perf/train: $(B)/tests/unit/perf/train.o \
@@ -73,7 +76,7 @@ $(B)/tests/unit/perf/train: $(B)/tests/unit/perf/train.o \
 
 $(B)/tests/unit/perf/%.o: CPPFLAGS_ALL += -Iuserspace/perf
 
-CHECK_TESTS += $(B)/tests/unit/perf/oracle \
+CHECK_TESTS += $(PERF_ORACLE_TESTS) \
 	$(B)/tests/unit/perf/train tests/unit/perf/perf_run tests/unit/perf/train_run
 CHECK_BINS += $(B)/tests/unit/perf/trib-perf-double \
 	$(B)/tests/unit/perf/trib-train-double

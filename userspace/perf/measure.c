@@ -20,6 +20,7 @@ struct run {
 	struct perf_net *net;
 	const struct perf_opts *o;
 	struct perf_row *row;
+	size_t size;	  /* bytes of an element */
 	size_t total;	  /* elements of the whole message */
 	size_t src_elems; /* of each src buffer */
 	size_t dst_elems; /* of each dst buffer */
@@ -93,9 +94,9 @@ static void free_buffers(struct run *r)
 }
 
 /* Page-aligned and touched, so that no page fault is timed. */
-static char *buffer(size_t elems)
+static char *buffer(size_t len)
 {
-	size_t bytes = elems * 4 + 64;
+	size_t bytes = len + 64;
 	char *p = aligned_alloc(4096, (bytes + 4095) & ~(size_t)4095);
 
 	if (p)
@@ -109,8 +110,8 @@ static int alloc_far(struct run *r, unsigned int slot)
 
 	if (!net->far_new)
 		return 0;
-	r->far_src[slot] = net->far_new(net, r->src_elems * 4);
-	r->far_dst[slot] = net->far_new(net, r->dst_elems * 4);
+	r->far_src[slot] = net->far_new(net, r->src_elems * r->size);
+	r->far_dst[slot] = net->far_new(net, r->dst_elems * r->size);
 	return r->far_src[slot] && r->far_dst[slot] ? 0 : -ENOMEM;
 }
 
@@ -120,8 +121,8 @@ static int alloc_buffers(struct run *r)
 	if (!r->us)
 		return -ENOMEM;
 	for (r->slots = 0; r->slots < r->o->inflight; r->slots++) {
-		r->src[r->slots] = buffer(r->src_elems);
-		r->dst[r->slots] = buffer(r->dst_elems);
+		r->src[r->slots] = buffer(r->src_elems * r->size);
+		r->dst[r->slots] = buffer(r->dst_elems * r->size);
 		if (!r->src[r->slots] || !r->dst[r->slots] || alloc_far(r, r->slots)) {
 			r->slots++;
 			return -ENOMEM;
@@ -133,7 +134,7 @@ static int alloc_buffers(struct run *r)
 static void lay_out(struct run *r, size_t bytes)
 {
 	const struct perf_opts *o = r->o;
-	size_t world = r->net->world, elems = bytes / 4;
+	size_t world = r->net->world, elems = bytes / r->size;
 	size_t part = elems / world;
 
 	r->row->count = elems;
@@ -154,7 +155,7 @@ static void lay_out(struct run *r, size_t bytes)
 		break;
 	}
 	r->total = r->src_elems > r->dst_elems ? r->src_elems : r->dst_elems;
-	r->row->bytes = r->total * 4;
+	r->row->bytes = r->total * r->size;
 }
 
 /* Each slot, size and pass has its own inputs. */
@@ -181,8 +182,8 @@ static int upload(struct run *r, unsigned int slot)
 
 	if (!net->far_new)
 		return 0;
-	rc = net->far_put(net, r->far_src[slot], r->src[slot], r->src_elems * 4);
-	return rc ? rc : net->far_put(net, r->far_dst[slot], r->dst[slot], r->dst_elems * 4);
+	rc = net->far_put(net, r->far_src[slot], r->src[slot], r->src_elems * r->size);
+	return rc ? rc : net->far_put(net, r->far_dst[slot], r->dst[slot], r->dst_elems * r->size);
 }
 
 static int download(struct run *r, unsigned int slot)
@@ -191,7 +192,7 @@ static int download(struct run *r, unsigned int slot)
 
 	if (!net->far_new)
 		return 0;
-	return net->far_get(net, r->dst[slot], r->far_dst[slot], r->dst_elems * 4);
+	return net->far_get(net, r->dst[slot], r->far_dst[slot], r->dst_elems * r->size);
 }
 
 static int fill(struct run *r, unsigned int slot, unsigned int pass)
@@ -200,10 +201,10 @@ static int fill(struct run *r, unsigned int slot, unsigned int pass)
 	unsigned int rank = r->net->rank;
 	int root = rank == r->o->root;
 
-	oracle_poison(r->dst[slot], r->dst_elems * 4);
+	oracle_poison(r->dst[slot], r->dst_elems * r->size);
 	oracle_fill(&o, rank, 0, r->src_elems, r->src[slot]);
 	if (r->net->in_place || (r->o->collective == PERF_BROADCAST && root))
-		memcpy(r->dst[slot], r->src[slot], r->src_elems * 4);
+		memcpy(r->dst[slot], r->src[slot], r->src_elems * r->size);
 	return upload(r, slot);
 }
 
@@ -222,7 +223,7 @@ static void complain(struct run *r, const struct oracle_report *rep)
 /* True if all ranks have the same bits as this rank's result. */
 static int compare_ranks(struct run *r, const char *dst)
 {
-	uint64_t h = oracle_hash(dst, r->dst_elems * 4);
+	uint64_t h = oracle_hash(dst, r->dst_elems * r->size);
 	int32_t v[4] = {(int32_t)h, (int32_t)(h >> 32)};
 	int rc;
 
@@ -258,7 +259,7 @@ static int verify(struct run *r, unsigned int pass, unsigned int slot)
 		break;
 	case PERF_ALLGATHER:
 		for (unsigned int i = 0; i < r->net->world; i++)
-			oracle_check_copy(&o, i, 0, part, dst + i * part * 4, &rep);
+			oracle_check_copy(&o, i, 0, part, dst + i * part * r->size, &rep);
 		break;
 	case PERF_BROADCAST:
 		oracle_check_copy(&o, r->o->root, 0, part, dst, &rep);
@@ -313,7 +314,7 @@ static int verify_first(struct run *r)
 	if (rc || r->net->in_place || r->o->collective != PERF_ALLREDUCE)
 		return rc;
 	rc = fill(r, 0, ++pass);
-	memcpy(r->dst[0], r->src[0], r->src_elems * 4);
+	memcpy(r->dst[0], r->src[0], r->src_elems * r->size);
 	if (!rc)
 		rc = upload(r, 0);
 	if (!rc)
@@ -430,7 +431,7 @@ static int summarise(struct run *r)
 int perf_measure(struct perf_net *net, const struct perf_opts *o, size_t bytes,
 		 struct perf_row *row)
 {
-	struct run r = {.net = net, .o = o, .row = row};
+	struct run r = {.net = net, .o = o, .row = row, .size = oracle_size(o->dtype)};
 	int rc;
 
 	memset(row, 0, sizeof(*row));

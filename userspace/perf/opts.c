@@ -21,13 +21,13 @@ static const char *const collectives[] = {
 };
 
 static const char *const dtypes[] = {
-	[TRIB_F32] = "float",
-	[TRIB_I32] = "int32",
-	NULL,
+	[TRIB_F32] = "float",	  [TRIB_I32] = "int32",	 [TRIB_F16] = "half",
+	[TRIB_BF16] = "bfloat16", [TRIB_F64] = "double", NULL,
 };
 
 static const char *const ops[] = {
-	[TRIB_SUM] = "sum", [TRIB_AVG] = "avg", [TRIB_MAX] = "max", [TRIB_MIN] = "min", NULL,
+	[TRIB_SUM] = "sum", [TRIB_AVG] = "avg",	  [TRIB_MAX] = "max",
+	[TRIB_MIN] = "min", [TRIB_PROD] = "prod", NULL,
 };
 
 const char *perf_collective_name(enum perf_collective c)
@@ -127,8 +127,8 @@ static void usage(const struct perf_opts *o)
 	       "  -n COUNT   timed iterations (default 20)\n"
 	       "  -w COUNT   warm-up iterations (default 5)\n"
 	       "  -c 0|1|2   check: no, yes (default), every iteration\n"
-	       "  -d TYPE    float (default), int32\n"
-	       "  -o OP      sum (default), avg, max, min\n"
+	       "  -d TYPE    float (default), int32; by peers half, bfloat16, double\n"
+	       "  -o OP      sum (default), avg, max, min; by peers prod\n"
 	       "  -r RANK    root of broadcast (default 0)\n"
 	       "  -C NAME    allreduce (default), reduce_scatter, allgather,\n"
 	       "             broadcast, barrier\n"
@@ -243,7 +243,7 @@ int perf_opts_parse(struct perf_opts *o, int argc, char **argv)
 		fprintf(stderr, "%s: unknown option '%s'; see -h\n", o->tool, argv[optind]);
 		return -2;
 	}
-	strcpy(wanted, "sum, max or min with -d int32");
+	strcpy(wanted, "sum, max, min or prod with -d int32");
 	if (o->dtype == TRIB_I32 && o->op == TRIB_AVG)
 		return bad(o, 'o', "avg");
 	if (!o->max_bytes)

@@ -9,13 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "oracle.h"
+#include "oracle_own.h"
 #include "uapi/trib_wire.h"
 
-/* Index blocks that share a power of two: a multiple of ORACLE_BLOCK. */
-#define BINADE_BLOCKS 5
-/* One in this many index blocks is all zeros. */
-#define ZERO_EVERY 37
 /* Mantissa bits, and the further bits of magnitude within a block. */
 #define MANT_BITS 24
 #define SPREAD_BITS 15
@@ -35,22 +31,13 @@ struct block {
 	double peak; /* largest magnitude, in the values' own unit */
 };
 
-static uint32_t rank_key(uint64_t seed, unsigned int rank)
+uint32_t oracle_key(uint64_t seed, unsigned int rank)
 {
 	uint64_t x = seed + (rank + 1) * 0x9e3779b97f4a7c15ULL;
 
 	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
 	x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
 	return (uint32_t)(x ^ (x >> 31));
-}
-
-static inline uint32_t mix(uint32_t key, uint32_t i)
-{
-	uint32_t x = i * 0x9e3779b1u ^ key;
-
-	x = (x ^ (x >> 16)) * 0x85ebca6bu;
-	x = (x ^ (x >> 13)) * 0xc2b2ae35u;
-	return x ^ (x >> 16);
 }
 
 /* One F32 input in units of unit_of() its block: at most 39 bits and a sign. */
@@ -65,10 +52,10 @@ static inline int64_t f32_units(uint32_t h)
 /* Unit of block @b's integers, a power of two; 0.0 for a block of zeros. */
 static double unit_of(const struct oracle *o, size_t b)
 {
-	unsigned int k = (unsigned int)(b / BINADE_BLOCKS);
+	unsigned int k = (unsigned int)(b / ORACLE_BINADE_BLOCKS);
 	int e = (int)(k % 120);
 
-	if (k % ZERO_EVERY == ZERO_EVERY - 1)
+	if (k % ORACLE_ZERO_EVERY == ORACLE_ZERO_EVERY - 1)
 		return 0.0;
 	e = e < 60 ? e - 30 : 90 - e;
 	if (o->bound == ORACLE_F16_SUMS)
@@ -79,13 +66,13 @@ static double unit_of(const struct oracle *o, size_t b)
 VECTOR static void fill_f32(uint32_t key, size_t first, size_t n, float unit, float *out)
 {
 	for (size_t i = 0; i < n; i++)
-		out[i] = (float)f32_units(mix(key, (uint32_t)(first + i))) * unit;
+		out[i] = (float)f32_units(oracle_mix(key, (uint32_t)(first + i))) * unit;
 }
 
 VECTOR static void fill_i32(uint32_t key, size_t first, size_t n, int32_t *out)
 {
 	for (size_t i = 0; i < n; i++)
-		out[i] = (int32_t)mix(key, (uint32_t)(first + i));
+		out[i] = (int32_t)oracle_mix(key, (uint32_t)(first + i));
 }
 
 /* Elements from @first to the end of its block, at most @n. */
@@ -98,10 +85,14 @@ static size_t block_left(size_t first, size_t n)
 
 void oracle_fill(const struct oracle *o, unsigned int rank, size_t first, size_t n, void *out)
 {
-	uint32_t key = rank_key(o->seed, rank);
+	uint32_t key = oracle_key(o->seed, rank);
 	float *f = out;
 	size_t len;
 
+	if (oracle_is_typed(o)) {
+		oracle_typed_fill(o, rank, first, n, out);
+		return;
+	}
 	if (o->dtype == TRIB_I32) {
 		fill_i32(key, first, n, out);
 		return;
@@ -120,7 +111,7 @@ void oracle_fill(const struct oracle *o, unsigned int rank, size_t first, size_t
 VECTOR static void add_f32(struct block *s, uint32_t key, size_t first, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		int64_t v = f32_units(mix(key, (uint32_t)(first + i)));
+		int64_t v = f32_units(oracle_mix(key, (uint32_t)(first + i)));
 		int64_t a = v < 0 ? -v : v;
 
 		s->sum[i] += v;
@@ -133,7 +124,7 @@ VECTOR static void add_f32(struct block *s, uint32_t key, size_t first, size_t n
 VECTOR static void add_i32(struct block *s, uint32_t key, size_t first, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		int64_t v = (int32_t)mix(key, (uint32_t)(first + i));
+		int64_t v = (int32_t)oracle_mix(key, (uint32_t)(first + i));
 
 		s->sum[i] += v;
 		s->max[i] = v > s->max[i] ? v : s->max[i];
@@ -157,7 +148,7 @@ static void combine(const struct oracle *o, size_t b, struct block *s)
 		s->min[i] = INT64_MAX;
 	}
 	for (unsigned int r = 0; r < o->world; r++) {
-		uint32_t key = rank_key(o->seed, r);
+		uint32_t key = oracle_key(o->seed, r);
 
 		if (o->dtype == TRIB_F32)
 			add_f32(s, key, first, n);
@@ -200,7 +191,7 @@ static double half_error(const struct oracle *o, double mag, int bits)
 	return ldexp(mag * times, -bits) * (1 + 0x1p-4) + denormals;
 }
 
-static void report(struct oracle_report *rep, size_t index, double got, double want, double bound)
+void oracle_note(struct oracle_report *rep, size_t index, double got, double want, double bound)
 {
 	if (rep->wrong < ORACLE_REPORTS) {
 		struct oracle_wrong *w = &rep->first[rep->wrong];
@@ -240,7 +231,7 @@ static void check_f32_sum(const struct oracle *o, const struct block *s, double 
 
 		if (sent && !sent[at + i]) {
 			if (got[i] != 0)
-				report(rep, first + i, got[i], 0, 0);
+				oracle_note(rep, first + i, got[i], 0, 0);
 			continue;
 		}
 		if (o->bound == ORACLE_BLOCK_FP || o->keep.bits)
@@ -256,7 +247,7 @@ static void check_f32_sum(const struct oracle *o, const struct block *s, double 
 			bound += half_ulp(got[i]) * div;
 		/* Negated, so that a NaN does not pass. */
 		if (!(fabs(have - want) <= bound))
-			report(rep, first + i, got[i], want / div, bound / div);
+			oracle_note(rep, first + i, got[i], want / div, bound / div);
 	}
 }
 
@@ -282,9 +273,9 @@ static void check_exact(const struct oracle *o, const struct block *s, double un
 			float g;
 
 			memcpy(&g, &have, 4);
-			report(rep, first + i, g, f, 0);
+			oracle_note(rep, first + i, g, f, 0);
 		} else {
-			report(rep, first + i, (int32_t)have, (int32_t)want, 0);
+			oracle_note(rep, first + i, (int32_t)have, (int32_t)want, 0);
 		}
 	}
 }
@@ -339,7 +330,7 @@ static void check_kept(const struct oracle *o, size_t first, size_t n, const flo
 	struct block here;
 
 	if (!peaks) {
-		report(rep, first, 0, 0, 0);
+		oracle_note(rep, first, 0, 0, 0);
 		return;
 	}
 	for (b = 0; b < blocks; b++)
@@ -372,6 +363,10 @@ void oracle_check(const struct oracle *o, size_t first, size_t n, const void *go
 
 	if (!n)
 		return;
+	if (oracle_is_typed(o)) {
+		oracle_typed_check(o, first, n, got, rep);
+		return;
+	}
 	if (o->keep.group) {
 		check_kept(o, first, n, got, rep);
 		return;
@@ -402,6 +397,10 @@ void oracle_check_copy(const struct oracle *o, unsigned int rank, size_t first, 
 	uint32_t want[ORACLE_BLOCK], have[ORACLE_BLOCK];
 	size_t len;
 
+	if (oracle_is_typed(o)) {
+		oracle_typed_check_copy(o, rank, first, n, got, rep);
+		return;
+	}
 	for (; n; n -= len, first += len) {
 		len = block_left(first, n);
 		oracle_fill(o, rank, first, len, want);
@@ -414,9 +413,9 @@ void oracle_check_copy(const struct oracle *o, unsigned int rank, size_t first, 
 			memcpy(&g, &have[i], 4);
 			memcpy(&w, &want[i], 4);
 			if (o->dtype == TRIB_F32)
-				report(rep, first + i, g, w, 0);
+				oracle_note(rep, first + i, g, w, 0);
 			else
-				report(rep, first + i, (int32_t)have[i], (int32_t)want[i], 0);
+				oracle_note(rep, first + i, (int32_t)have[i], (int32_t)want[i], 0);
 		}
 		got = (const char *)got + 4 * len;
 	}

@@ -8,7 +8,8 @@
  * the same on all ranks. A sum over 1024 ranks then has at most 50 bits: it
  * is formed in int64, converts to double without rounding, and so does every
  * term of its bound. The powers wander over 60 binades
- * along the message, and some stretches are all zeros.
+ * along the message, and some stretches are all zeros. oracle_types.c has the inputs and
+ * bounds of other types, and of products.
  */
 #ifndef PERF_ORACLE_H
 #define PERF_ORACLE_H
@@ -105,6 +106,9 @@ struct oracle_report {
 	size_t wrong; /* elements */
 	struct oracle_wrong first[ORACLE_REPORTS];
 };
+
+/* Bytes of an element. */
+size_t oracle_size(enum trib_dtype dtype);
 
 /* Elements @first .. @first + @n of @rank's input. */
 void oracle_fill(const struct oracle *o, unsigned int rank, size_t first, size_t n, void *out);

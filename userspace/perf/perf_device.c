@@ -124,7 +124,7 @@ int perf_device_plain(struct perf_device *d, struct trib *t, const struct perf_o
 	int rc;
 
 	if (d->memory == PERF_STAGED && o->collective == PERF_ALLREDUCE && o->inflight == 1) {
-		rc = stage(d, call, call->count * 4);
+		rc = stage(d, call, call->count * oracle_size(o->dtype));
 		return rc ? rc
 			  : trib_iallreduce(t, d->near[0], d->near[1], call->count, o->dtype, o->op,
 					    req);

@@ -276,9 +276,9 @@ int main(int argc, char **argv)
 	if (rc)
 		return rc == 1 ? 0 : 2;
 	if (p.folder.empty() || p.iface.empty() || o.collective != PERF_ALLREDUCE ||
-	    o.inflight != 1 || o.op == TRIB_AVG) {
+	    o.inflight != 1 || o.op == TRIB_AVG || o.op == TRIB_PROD || o.dtype > TRIB_I32) {
 		fprintf(stderr,
-			"bench-gloo: needs -D FOLDER -I INTERFACE; allreduce of sum, max or min, one at a time\n");
+			"bench-gloo: needs -D FOLDER -I INTERFACE; allreduce of sum, max or min of float or int32, one at a time\n");
 		return 2;
 	}
 	if (env_number("TRIB_WORLD", "WORLD_SIZE", 1024, &net.world) ||

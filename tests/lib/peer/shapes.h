@@ -3,6 +3,7 @@
 #ifndef TESTS_PEER_SHAPES_H
 #define TESTS_PEER_SHAPES_H
 
+#include <stdio.h>
 #include <string.h>
 
 #include "tests/lib/peer/sched_world.h"

@@ -2,7 +2,8 @@
 /*
  * Compressed sums with real sockets and threads: the codec thread beside those of the
  * caller, agreement at the beginning, and handles that end or are replaced. With ON_GPU
- * values are in the memory of a GPU; with ON_DOUBLE that is a double with threads.
+ * values are in the memory of a GPU; with ON_DOUBLE that is a double with threads. With
+ * BY_PEERS the ranks exchange among themselves, and the relay has nothing to do.
  */
 #include <errno.h>
 #include <math.h>
@@ -12,6 +13,15 @@
 #include "tests/lib/tap.h"
 #include "tests/lib/rank_threads.h"
 #include "trib_compress.h"
+
+#ifdef BY_PEERS
+#include "tests/lib/peer/env.h"
+#else
+static void peer_env_on(const char *algorithm)
+{
+	(void)algorithm;
+}
+#endif
 
 #define COUNT 30000
 #define TENSORS 3
@@ -415,6 +425,7 @@ int main(void)
 	if (!loop_netns())
 		tap_skip_all("cannot make a network namespace");
 	find_gpu();
+	peer_env_on("ring");
 	run(sums__are_right_with_loss);
 	run(ladder__leaves_nothing_under_way);
 	run(options__must_be_the_same);

@@ -48,12 +48,12 @@ int rig_connect(void)
 	return -1;
 }
 
-static void rank_died(void *arg, int rank, const char *text)
+static void rank_died(void *arg, const struct trib_peer_error *why)
 {
 	struct rank *r = arg;
 
-	snprintf(r->text, sizeof(r->text), "%s", text);
-	atomic_store(&r->dead, rank);
+	snprintf(r->text, sizeof(r->text), "%s", why->text);
+	atomic_store(&r->dead, why->rank);
 	atomic_fetch_add(&r->deaths, 1);
 }
 

@@ -106,7 +106,7 @@ static void *run_rank(void *arg)
 	return NULL;
 }
 
-static bool run_job(struct job *j)
+static inline bool run_job(struct job *j)
 {
 	pthread_t thread[WORLD_MAX];
 	struct member m[WORLD_MAX];

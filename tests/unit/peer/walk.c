@@ -1,365 +1,23 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Schedules carried out by walks, all ranks in one thread, over a network in memory that
- * delays as it likes. Values are small integers, so every type has an exact oracle.
- */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "kernels/half.h"
-#include "peer/run/crew.h"
-#include "tests/lib/peer/mem.h"
-#include "tests/lib/tap.h"
-
-#define WORLD_MAX 24
-#define OP_AVG 1
-
-static uint64_t state = 1;
-
-static uint64_t chance(void)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return state >> 16;
-}
-
-/* --- values */
-
-static void store(void *mem, unsigned int type, uint64_t i, double v)
-{
-	float f = (float)v;
-
-	switch (type) {
-	case TRIB_REDUCE_F32:
-		((float *)mem)[i] = f;
-		break;
-	case TRIB_REDUCE_I32:
-		((int32_t *)mem)[i] = (int32_t)v;
-		break;
-	case TRIB_REDUCE_F16:
-		((uint16_t *)mem)[i] = trib_f16_of(trib_bits_at(&f));
-		break;
-	case TRIB_REDUCE_BF16:
-		((uint16_t *)mem)[i] = trib_bf16_of(trib_bits_at(&f));
-		break;
-	default:
-		((double *)mem)[i] = v;
-	}
-}
-
-/* The value of rank @r for element @i. */
-static double value(uint32_t r, uint64_t i, unsigned int op)
-{
-	uint64_t h = (r + 1) * 0x9e3779b97f4a7c15ULL ^ (i + 7) * 0xbf58476d1ce4e5b9ULL;
-
-	h ^= h >> 29;
-	if (op == TRIB_REDUCE_PROD)
-		return h % 7 ? (h % 2 ? 1 : -1) : 2;
-	return (double)(int64_t)(h % 15) - 7;
-}
-
-static double oracle(uint32_t world, uint64_t i, unsigned int op)
-{
-	double v = value(0, i, op), w;
-
-	for (uint32_t r = 1; r < world; r++) {
-		w = value(r, i, op);
-		if (op == TRIB_REDUCE_MAX)
-			v = w > v ? w : v;
-		else if (op == TRIB_REDUCE_MIN)
-			v = w < v ? w : v;
-		else if (op == TRIB_REDUCE_PROD)
-			v *= w;
-		else
-			v += w;
-	}
-	return v;
-}
-
-/* --- a job of ranks */
-
-struct ranks {
-	struct peer_shape shape;
-	struct peer_crew *crew[WORLD_MAX];
-	bool broken;
-};
-
-static bool connect_all(struct ranks *j)
-{
-	const void *blob[WORLD_MAX];
-	size_t len[WORLD_MAX];
-	struct trib_peer_error e = {0};
-	uint32_t r, n = j->shape.world;
-	bool good = true;
-
-	for (r = 0; r < n; r++)
-		blob[r] = peer_crew_blob(j->crew[r], &len[r]);
-	for (r = 0; r < n && good; r++)
-		good = !peer_crew_connect(j->crew[r], blob, len, &e);
-	for (r = 0; r < n; r++)
-		free((void *)(uintptr_t)blob[r]);
-	if (!good)
-		printf("# %s\n", e.text);
-	return good;
-}
-
-static bool ranks_open(struct ranks *j, size_t chunk, unsigned int slots, size_t direct)
-{
-	struct trib_peer_error e = {0};
-	uint32_t r;
-
-	peer_mem_reset(chance());
-	for (r = 0; r < j->shape.world; r++) {
-		struct peer_crew_conf conf = {
-			.rank = r,
-			.world = j->shape.world,
-			.shape = &j->shape,
-			.nshape = 1,
-			.ops = &peer_port_mem,
-			.local = &peer_port_mem,
-			.slot = chunk,
-			.slots = slots,
-			.direct = direct,
-			.exact = direct % 2,
-			.nval = 32,
-		};
-
-		if (peer_crew_open(&j->crew[r], &conf, &e)) {
-			printf("# %s\n", e.text);
-			return false;
-		}
-	}
-	return connect_all(j);
-}
-
-static void ranks_close(struct ranks *j)
-{
-	for (uint32_t r = 0; r < j->shape.world; r++)
-		peer_crew_close(j->crew[r]);
-}
-
-/* --- a call of all ranks */
-
-struct calls {
-	struct trib_peer_call call[WORLD_MAX];
-	struct peer_task *task[WORLD_MAX];
-	struct peer_walk *walk[WORLD_MAX][PEER_LANES_MAX];
-	bool begun[WORLD_MAX][PEER_LANES_MAX];
-	bool over[WORLD_MAX][PEER_LANES_MAX];
-};
-
-static bool begin(struct ranks *j, struct calls *c, uint32_t r, uint32_t lane)
-{
-	struct peer_worker *w = &j->crew[r]->worker[lane];
-
-	c->begun[r][lane] = true;
-	c->walk[r][lane] = &w->walk;
-	return !peer_walk_begin(&w->walk, &c->task[r]->plan->path[lane], &c->task[r]->job,
-				w->link[0], w->use, w->nuse);
-}
-
-static bool all_have_begun(const struct ranks *j, const struct calls *c)
-{
-	bool begun;
-
-	for (uint32_t r = 0; r < j->shape.world; r++) {
-		begun = false;
-		for (uint32_t lane = 0; lane < PEER_LANES_MAX; lane++)
-			begun |= c->begun[r][lane];
-		if (!begun)
-			return false;
-	}
-	return true;
-}
-
-/* Turns of randomly chosen lanes, until all are over or nothing moves any more. */
-static bool run_all(struct ranks *j, struct calls *c)
-{
-	uint32_t n = j->shape.world, left = 0, r, lane, idle = 0;
-	bool any;
-
-	for (r = 0; r < n; r++)
-		left += c->task[r]->plan->sched.nlane;
-	while (left && idle < 4000) {
-		r = (uint32_t)(chance() % n);
-		lane = (uint32_t)(chance() % (c->task[r]->plan->sched.nlane ?: 1));
-		any = peer_mem_deliver();
-		if (!c->task[r]->plan->sched.nlane || c->over[r][lane])
-			continue;
-		if (!c->begun[r][lane] && !begin(j, c, r, lane))
-			return false;
-		any |= peer_walk_step(c->walk[r][lane]);
-		if (c->walk[r][lane]->wrong)
-			return false;
-		if (peer_walk_over(c->walk[r][lane])) {
-			peer_walk_end(c->walk[r][lane]);
-			c->over[r][lane] = any = true;
-			if (c->call[r].collective == PEER_BARRIER && !all_have_begun(j, c)) {
-				printf("# rank %u passes a barrier alone\n", r);
-				return false;
-			}
-			left--;
-		}
-		idle = any ? 0 : idle + 1;
-	}
-	return !left;
-}
-
-/* Release what walks hold that did not end. */
-static void end_all(struct ranks *j, struct calls *c)
-{
-	for (uint32_t r = 0; r < j->shape.world; r++)
-		for (uint32_t lane = 0; lane < PEER_LANES_MAX; lane++)
-			if (c->begun[r][lane] && !c->over[r][lane])
-				peer_walk_end(c->walk[r][lane]);
-}
-
-/* Run the tasks, and go on to those that follow them. Return: whether all ended well. */
-static bool one_task_each(struct ranks *j, struct calls *c)
-{
-	struct peer_task *then;
-	bool good;
-	uint32_t r;
-
-	for (r = 0; r < j->shape.world; r++)
-		if (!c->task[r]->ready && !c->task[r]->waits)
-			peer_task_prepare(c->task[r]);
-	memset(c->begun, 0, sizeof(c->begun));
-	memset(c->over, 0, sizeof(c->over));
-	good = run_all(j, c);
-	end_all(j, c);
-	for (r = 0; r < j->shape.world; r++) {
-		then = c->task[r]->then;
-		peer_task_finish(c->task[r]);
-		good = good && !c->task[r]->status;
-		peer_plan_put(c->task[r]->plan);
-		peer_task_free(c->task[r]);
-		c->task[r] = then;
-	}
-	return good;
-}
-
-static bool call_all(struct ranks *j, struct calls *c)
-{
-	bool good = true;
-	uint32_t r;
-	int err;
-
-	for (r = 0; r < j->shape.world; r++) {
-		c->task[r] = peer_task_make(j->crew[r], &c->call[r], 0, NULL, &err);
-		if (!c->task[r])
-			return false;
-	}
-	while (c->task[0])
-		good = one_task_each(j, c) && good;
-	while (peer_mem_deliver())
-		;
-	return good;
-}
-
-/* --- calls with their oracles */
-
-struct want {
-	unsigned int collective, op, type;
-	uint64_t count;
-	uint32_t root;
-	bool in_place;
-};
-
-static uint64_t in_count(const struct want *w, uint32_t world)
-{
-	return w->collective == PEER_REDUCE_SCATTER ? w->count * world : w->count;
-}
-
-static uint64_t out_count(const struct want *w, uint32_t world)
-{
-	return w->collective == PEER_ALLGATHER ? w->count * world : w->count;
-}
-
-static double wanted(const struct want *w, uint32_t world, uint32_t r, uint64_t i)
-{
-	unsigned int op = w->op == OP_AVG ? TRIB_REDUCE_SUM : w->op;
-	double v;
-
-	if (w->collective == PEER_BROADCAST)
-		return value(w->root, i, 0);
-	if (w->collective == PEER_ALLGATHER)
-		return value((uint32_t)(i / w->count), i % w->count, 0);
-	v = oracle(world, w->collective == PEER_REDUCE_SCATTER ? r * w->count + i : i, op);
-	if (w->op != OP_AVG)
-		return v;
-	return w->type == TRIB_REDUCE_F64 ? v / world : (double)((float)v / (float)world);
-}
-
-static void fill(const struct want *w, uint32_t world, uint32_t r, struct trib_peer_call *c)
-{
-	size_t size = trib_reduce_size(w->type);
-	uint64_t i, in = in_count(w, world), out = out_count(w, world);
-	bool reduces = w->collective <= PEER_REDUCE_SCATTER;
-	char *src = malloc(in * size + 64), *dst = malloc(out * size + 64);
-
-	memset(dst, 0x5a, out * size + 64);
-	for (i = 0; i < in; i++)
-		store(src, w->type, i, value(r, i, reduces ? w->op : 0));
-	if (w->collective == PEER_ALLGATHER)
-		memcpy(dst + r * w->count * size, src, w->count * size);
-	else if (w->collective == PEER_BROADCAST && r == w->root)
-		memcpy(dst, src, w->count * size);
-	if (w->in_place && w->collective == PEER_ALLREDUCE) {
-		free(dst);
-		dst = src;
-	}
-	*c = (struct trib_peer_call){
-		.collective = w->collective,
-		.op = w->op,
-		.dtype = w->type,
-		.src = src,
-		.dst = dst,
-		.count = w->count,
-		.root = w->root,
-	};
-}
-
-static bool check(const struct want *w, uint32_t world, uint32_t r, const struct trib_peer_call *c)
-{
-	size_t size = trib_reduce_size(w->type);
-	uint64_t i, out = out_count(w, world);
-	char one[8];
-
-	for (i = 0; i < out; i++) {
-		store(one, w->type, 0, wanted(w, world, r, i));
-		if (memcmp(one, (const char *)c->dst + i * size, size)) {
-			printf("# rank %u, element %lu of %lu is wrong\n", r, i, out);
-			return false;
-		}
-	}
-	return true;
-}
-
-static bool call(struct ranks *j, const struct want *w)
-{
-	struct calls *c = calloc(1, sizeof(*c));
-	uint32_t r, n = j->shape.world;
-	bool good;
-
-	for (r = 0; r < n; r++)
-		fill(w, n, r, &c->call[r]);
-	good = call_all(j, c);
-	for (r = 0; r < n; r++) {
-		if (w->collective != PEER_BARRIER)
-			good = good && check(w, n, r, &c->call[r]);
-		if (c->call[r].dst != c->call[r].src)
-			free(c->call[r].dst);
-		free((void *)(uintptr_t)c->call[r].src);
-	}
-	free(c);
-	return good;
-}
+/* Schedules carried out by walks: all collectives, types and operations. */
+#include "tests/lib/peer/shapes.h"
+#include "walk_rig.h"
 
 static const uint64_t counts[] = {0, 1, 2, 3, 7, 16, 61, 64, 127, 256, 997};
+
+/* A call that only compression makes: of words, or of values that ranks choose. */
+static void make_inner(struct want *w)
+{
+	uint32_t log2_group = 1 + (uint32_t)(chance() % 5);
+
+	w->in_place = false;
+	w->words = chance() % 2;
+	w->op = w->words ? 0 : (unsigned int)(chance() % 2);
+	if (w->words)
+		return;
+	w->type = TRIB_REDUCE_F32;
+	w->nm = trib_nm(log2_group, 1 + (uint32_t)(chance() % ((1u << log2_group) - 1)));
+}
 
 static struct want random_want(uint32_t world)
 {
@@ -371,12 +29,15 @@ static struct want random_want(uint32_t world)
 		.count = counts[chance() % (sizeof(counts) / sizeof(counts[0]))],
 		.root = (uint32_t)(chance() % world),
 		.in_place = chance() % 2,
+		.shift = (unsigned int)(chance() % 4),
 	};
 
 	if (w.type == TRIB_REDUCE_I32 && w.op == OP_AVG)
 		w.op = TRIB_REDUCE_SUM;
 	if (w.collective > PEER_REDUCE_SCATTER)
 		w.op = 0;
+	if (w.collective == PEER_ALLREDUCE && !(chance() % 3))
+		make_inner(&w);
 	return w;
 }
 
@@ -399,9 +60,9 @@ static bool many(const struct peer_shape *shape, unsigned int calls)
 		w = random_want(shape->world);
 		good = call(&j, &w);
 		if (!good)
-			printf("# %s of %lu, type %u, op %u, world %u, %s, %u NICs\n", name_of(&w),
-			       w.count, w.type, w.op, shape->world, peer_alg_name(shape->alg),
-			       shape->nics);
+			printf("# %s of %lu, type %u, op %u, %s nm %x, world %u, %s, %u NICs\n",
+			       name_of(&w), w.count, w.type, w.op, w.words ? "words" : "values",
+			       w.nm, shape->world, peer_alg_name(shape->alg), shape->nics);
 	}
 	ranks_close(&j);
 	return good;
@@ -489,6 +150,22 @@ static void hierarchy__sums_are_right(void)
 	}
 }
 
+/* Any matrix, cube, number of NICs and of machines. */
+static void shapes__of_any_kind_have_right_sums(void)
+{
+	struct shape_case c;
+	uint64_t seed = 5;
+
+	for (int i = 0; i < 150; i++) {
+		enum peer_alg alg = (enum peer_alg)(1 + i % (PEER_ALG__MAX - 1));
+		enum peer_intra intra = (enum peer_intra)(chance() % 3);
+
+		shape_random(&c, alg, intra, &seed, WORLD_MAX);
+		if (!expect(many(&c.shape, 8)))
+			printf("# %s\n", shape_text(&c.shape));
+	}
+}
+
 /* --- rules that no algorithm of today needs */
 
 /* Both ranks send the range before they add to it. */
@@ -563,13 +240,11 @@ static bool differ(uint64_t a, uint64_t b, size_t direct)
 
 	good = ranks_open(&j, 256, 2, direct);
 	for (r = 0; r < 2; r++)
-		fill(&w[r], 2, r, &c->call[r]);
+		fill(&w[r], 2, r, &c->call[r], c->mem[r]);
 	noticed = good && !call_all(&j, c) &&
 		  (j.crew[0]->worker[0].walk.wrong || j.crew[1]->worker[0].walk.wrong);
-	for (r = 0; r < 2; r++) {
-		free(c->call[r].dst);
-		free((void *)(uintptr_t)c->call[r].src);
-	}
+	for (r = 0; r < 2; r++)
+		free_call(c, r);
 	free(c);
 	ranks_close(&j);
 	return noticed;
@@ -593,5 +268,6 @@ int main(void)
 	run(bcube__sums_are_right);
 	run(torus__sums_are_right);
 	run(hierarchy__sums_are_right);
+	run(shapes__of_any_kind_have_right_sums);
 	return tap_done();
 }

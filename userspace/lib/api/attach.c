@@ -203,10 +203,13 @@ static void req_done(struct trib_req *r)
  */
 static void died(struct trib_engine *eng)
 {
+	struct trib *t = trib_of(eng);
 	struct trib_guest *g;
 
-	pthread_cond_broadcast(&trib_of(eng)->cond);
-	for (g = trib_of(eng)->guests; g; g = g->next)
+	if (t->way->died)
+		t->way->died(t);
+	pthread_cond_broadcast(&t->cond);
+	for (g = t->guests; g; g = g->next)
 		g->died(g);
 }
 

@@ -28,7 +28,7 @@ static int issue(struct trib_compress *c, struct trib_call *call, struct trib_re
 	int rc;
 
 	c->t->eng.now = clock_ns();
-	rc = trib_call_issue(&c->t->eng, call, r);
+	rc = c->t->way->issue(c->t, call, r);
 	if (!rc)
 		trib_drive_wake(c->t);
 	return rc;

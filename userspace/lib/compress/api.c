@@ -113,7 +113,7 @@ int compress_make(struct trib_compress **out, struct trib *t,
 	if (!t->way->composes)
 		return fail(
 			t, -EOPNOTSUPP,
-			"a kernel socket has no place for masks and residuals: to compress, attach with transport udp or xdp");
+			"a kernel socket has no place for masks and residuals: to compress, attach with transport udp or xdp, or by peers");
 	c = calloc(1, sizeof(*c));
 	if (!c)
 		return fail(t, -ENOMEM, "out of memory");
@@ -379,7 +379,7 @@ int trib_compress_move(struct trib_compress *c, struct trib *t)
 	if (!t->way->composes)
 		return fail(
 			t, -EOPNOTSUPP,
-			"a kernel socket has no place for masks and residuals: to compress, attach with transport udp or xdp");
+			"a kernel socket has no place for masks and residuals: to compress, attach with transport udp or xdp, or by peers");
 	guest_leave(c);
 	rc = guest_enter(c, t, true);
 	return rc ? rc : agree(c);

@@ -10,7 +10,7 @@
 #ifndef TRIB_LIB_COMPRESS_H
 #define TRIB_LIB_COMPRESS_H
 
-#include "lib/handle/handle.h"
+#include "lib/handle/compose.h"
 #include "trib_compress.h"
 #include "kernels/nm/nm.h"
 

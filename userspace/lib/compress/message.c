@@ -109,7 +109,7 @@ static void free_requests(struct message *m, bool drop)
 		if (!r || !*r)
 			continue;
 		if (drop)
-			trib_req_drop(*r);
+			trib_compose_drop(*r);
 		else
 			trib_req_free(*r);
 		*r = NULL;
@@ -118,7 +118,6 @@ static void free_requests(struct message *m, bool drop)
 
 static int prepare(struct message *m)
 {
-	struct trib_engine *eng = &m->c->t->eng;
 	unsigned int which;
 	struct trib_req **r;
 	struct bucket *b;
@@ -132,7 +131,7 @@ static int prepare(struct message *m)
 		if (!r)
 			continue;
 		call = call_for(b, which);
-		rc = trib_call_prepare(eng, &call, r);
+		rc = trib_compose_prepare(m->c->t, &call, r);
 		if (rc)
 			return rc;
 		(*r)->ctx = m->c;
@@ -171,10 +170,10 @@ static void start(struct message *m)
 		if (!r)
 			continue;
 		if (!eng->dead) {
-			trib_call_start(*r);
+			trib_compose_start(*r);
 			continue;
 		}
-		trib_req_drop(*r);
+		trib_compose_drop(*r);
 		*r = NULL;
 	}
 }
@@ -252,14 +251,21 @@ static bool is_up(const int *flight)
 	return __atomic_load_n(flight, __ATOMIC_ACQUIRE) == FLIGHT_UP;
 }
 
+/* A request of a way that still uses its buffers, although the engine is dead. */
+static bool is_kept(const struct trib_req *r)
+{
+	return r && r->kept && !r->done;
+}
+
 bool message_rests(const struct message *m)
 {
-	size_t i;
+	const struct bucket *b;
 
 	if (is_up(&m->gate))
 		return false;
-	for (i = 0; i < m->layout.nbucket; i++)
-		if (is_up(&m->bucket[i].flight))
+	for (b = m->bucket; b < m->bucket + m->layout.nbucket; b++)
+		if (is_up(&b->flight) || is_kept(b->mask_req) || is_kept(b->exp_req) ||
+		    is_kept(b->sum_req))
 			return false;
 	return true;
 }

@@ -52,13 +52,13 @@ static void advance(struct bucket *b)
 
 	switch (b->stage++) {
 	case STAGE_SELECT:
-		trib_req_release(b->mask_req);
+		trib_compose_release(b->mask_req);
 		break;
 	case STAGE_MASK:
-		trib_req_release(b->exp_req);
+		trib_compose_release(b->exp_req);
 		break;
 	case STAGE_EXP:
-		trib_req_release(b->sum_req);
+		trib_compose_release(b->sum_req);
 		break;
 	default:
 		m->left--;

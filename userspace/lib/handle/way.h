@@ -51,7 +51,7 @@ struct trib_where {
 /**
  * struct trib_way - a way to speak the protocol
  * @name:  for trib_transport_name(); NULL: the carrier's name.
- * @composes: its requests are the engine's, so guests may prepare and hold them.
+ * @composes: guests may prepare requests and hold them, by compose.h.
  *
  * @open:  prepare. t->place is filled in; the engine exists and has joined
  *         nothing. On failure record the error with trib_fail() and return it.
@@ -65,6 +65,10 @@ struct trib_where {
  * @issue: check the arguments and start the collective. Return: 0 with the
  *         request, or an errno that is recorded.
  * @issue_where: the same, of values in any memory. NULL: of host memory only.
+ * @prepare, @start, @release, @drop: for compose.h, where requests of a way that composes
+ *         are its own; a held request may keep later ones waiting. NULL: they are the
+ *         engine's.
+ * @died:  the engine died: let go of the buffers of kept requests soon. NULL: nothing to do.
  * @turn:  receive up to a batch, and do what is due. Return: the number of
  *         packets or results; fewer than TRIB_TUNE_RECV_BATCH mean that no more
  *         are there now.
@@ -87,6 +91,11 @@ struct trib_way {
 	int (*issue)(struct trib *t, const struct trib_call *call, struct trib_req **out);
 	int (*issue_where)(struct trib *t, const struct trib_call *call,
 			   const struct trib_where *where, struct trib_req **out);
+	int (*prepare)(struct trib *t, const struct trib_call *call, struct trib_req **out);
+	void (*start)(struct trib *t, struct trib_req *r);
+	void (*release)(struct trib *t, struct trib_req *r);
+	void (*drop)(struct trib *t, struct trib_req *r);
+	void (*died)(struct trib *t);
 	int (*turn)(struct trib *t);
 	bool (*rest)(struct trib *t);
 	uint64_t (*due)(const struct trib *t);

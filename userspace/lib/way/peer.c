@@ -1,29 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * The way by peers: libtrib-peer.so (userspace/peer) exchanges with the other ranks by
- * threads of its own; this file loads it, hands it the calls and collects those that are
- * done. The engine here only keeps requests and errors.
+ * threads of its own; this file loads it and collects the calls that are done, which
+ * peer_calls.c handed over. The engine here only keeps requests and errors.
  */
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "carrier.h"
 #include "lib/place/place.h"
-#include "peer/peer.h"
+#include "peer.h"
 
 #define LIBRARY "libtrib-peer.so.0"
 #define SYMBOL "trib_peer_ops"
-
-/**
- * struct trib_by_peers - a handle's exchange
- * @ops:  of the library, which stays loaded.
- */
-struct trib_by_peers {
-	const struct trib_peer_ops *ops;
-	struct trib_peer *peer;
-};
 
 static const struct trib_peer_ops *load(struct trib *t)
 {
@@ -111,30 +101,7 @@ static int peers_pollfds(struct trib *t, struct pollfd *pfd)
 	return 1;
 }
 
-static struct trib_peer_call peers_call(const struct trib_call *call)
-{
-	return (struct trib_peer_call){
-		.collective = call->collective,
-		.op = call->op,
-		.dtype = call->dtype,
-		.src = call->src,
-		.dst = call->dst,
-		.count = call->count,
-		.root = call->root,
-	};
-}
-
-static size_t peers_size(struct trib *t, const struct trib_call *call)
-{
-	struct trib_peer_call c = peers_call(call);
-
-	if (t->eng.dead || t->peers->ops->wrong(t->peers->peer, &c))
-		return 0;
-	return t->peers->ops->element(call->dtype);
-}
-
-/* End the handle with the engine's reason, or with @err if it has none. */
-static void die(struct trib *t, int err)
+void trib_peers_die(struct trib *t, int err)
 {
 	struct trib_peer_error e;
 
@@ -146,65 +113,6 @@ static void die(struct trib *t, int err)
 	else if (err)
 		trib_die_rank(&t->eng, TRIB_ERR_SYSTEM, err, -1, "the exchange failed: %s",
 			      strerror(-err));
-}
-
-/* The engine did not take a call, and goes on. */
-static int refused(struct trib *t)
-{
-	struct trib_peer_error e;
-
-	t->peers->ops->error(t->peers->peer, &e);
-	return trib_fail(t, e.err ? e.code : TRIB_ERR_ARGUMENT, -EINVAL, "%s",
-			 e.err ? e.text : "the call is wrong");
-}
-
-static int peers_issue_where(struct trib *t, const struct trib_call *call,
-			     const struct trib_where *where, struct trib_req **out)
-{
-	struct trib_by_peers *b = t->peers;
-	struct trib_peer_call c = peers_call(call);
-	const char *wrong;
-	struct trib_req *r;
-	int rc;
-
-	if (t->eng.dead) {
-		t->eng.error = t->eng.death;
-		return t->eng.dead;
-	}
-	c.memory = where->memory;
-	c.src_stream = where->src_stream;
-	c.dst_stream = where->dst_stream;
-	wrong = b->ops->wrong(b->peer, &c);
-	if (wrong || call->words || call->nm)
-		return trib_fail(t, TRIB_ERR_ARGUMENT, -EINVAL, "%s",
-				 wrong ? wrong : "local masks are not for peers: use shared ones");
-	r = trib_req_own(&t->eng);
-	if (!r)
-		return trib_fail(t, TRIB_ERR_SYSTEM, -ENOMEM, "out of memory");
-	/* The lanes use the caller's buffers until they say that they are done. */
-	r->kept = true;
-	rc = b->ops->issue(b->peer, &c, r);
-	if (rc) {
-		r->kept = false;
-		trib_req_done(r, rc);
-		trib_req_free(r);
-		if (rc == -ENOMEM)
-			return trib_fail(t, TRIB_ERR_SYSTEM, rc, "out of memory");
-		if (rc == -EINVAL)
-			return refused(t);
-		/* The exchange has ended, and no call of this rank has told so yet. */
-		die(t, rc);
-		return t->eng.dead;
-	}
-	*out = r;
-	return 0;
-}
-
-static int peers_issue(struct trib *t, const struct trib_call *call, struct trib_req **out)
-{
-	const struct trib_where host = {0};
-
-	return peers_issue_where(t, call, &host, out);
 }
 
 static int collect(struct trib *t)
@@ -221,7 +129,7 @@ static int collect(struct trib *t)
 		else if (d.status == -ERANGE)
 			r->over = (uint64_t)d.detail;
 		else if (d.status)
-			die(t, d.status);
+			trib_peers_die(t, d.status);
 		trib_req_done(r, d.status == -EDOM || d.status == -ERANGE ? d.status
 				 : d.status				  ? t->eng.dead
 									  : 0);
@@ -235,7 +143,7 @@ static int peers_turn(struct trib *t)
 	int n = collect(t);
 
 	if (!n)
-		die(t, 0);
+		trib_peers_die(t, 0);
 	return n;
 }
 
@@ -243,6 +151,25 @@ static uint64_t peers_due(const struct trib *t)
 {
 	(void)t;
 	return 0;
+}
+
+/*
+ * The handle is dead. Where the exchange does not know why, it would go on to wait for
+ * calls of this rank, and use the memory of those under way.
+ */
+static void peers_died(struct trib *t)
+{
+	struct trib_by_peers *b = t->peers;
+	struct trib_peer_error e;
+
+	trib_peers_forget(b);
+	if (!b->peer || b->left)
+		return;
+	b->ops->error(b->peer, &e);
+	if (e.err)
+		return;
+	b->left = true;
+	b->ops->leave(b->peer, false);
 }
 
 static void peers_leave(struct trib *t)
@@ -258,9 +185,12 @@ static void peers_leave(struct trib *t)
 			      "this rank detached");
 	if (!b->peer)
 		return;
-	pthread_mutex_unlock(&t->lock);
-	b->ops->leave(b->peer, orderly);
-	pthread_mutex_lock(&t->lock);
+	if (!b->left) {
+		b->left = true;
+		pthread_mutex_unlock(&t->lock);
+		b->ops->leave(b->peer, orderly);
+		pthread_mutex_lock(&t->lock);
+	}
 	while (b->ops->collect(b->peer, &d))
 		trib_req_done(d.cookie, t->eng.dead ? t->eng.dead : -ECANCELED);
 }
@@ -293,6 +223,7 @@ static void peers_close(struct trib *t)
 
 	if (!b)
 		return;
+	trib_peers_forget(b);
 	if (b->peer)
 		b->ops->close(b->peer);
 	free(b);
@@ -301,12 +232,18 @@ static void peers_close(struct trib *t)
 
 const struct trib_way trib_by_peer = {
 	.name = "peer",
+	.composes = true,
 	.open = peers_open,
 	.pollfds = peers_pollfds,
 	.join = peers_join,
-	.size = peers_size,
-	.issue = peers_issue,
-	.issue_where = peers_issue_where,
+	.size = trib_peers_size,
+	.issue = trib_peers_issue,
+	.issue_where = trib_peers_issue_where,
+	.prepare = trib_peers_prepare,
+	.start = trib_peers_start,
+	.release = trib_peers_release,
+	.drop = trib_peers_drop,
+	.died = peers_died,
 	.turn = peers_turn,
 	.due = peers_due,
 	.leave = peers_leave,

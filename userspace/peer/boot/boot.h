@@ -38,10 +38,10 @@ struct peer_boot;
  * @key:   of the job.
  * @join_timeout_ms: longest wait for ranks to come, and to swap.
  * @timeout_ms: silence after which a rank is dead.
- * @died:  called by the thread, once, when a rank ended or told a fault: @rank to
- *         blame or -1, one line. Not called for this process's own peer_boot_tell(),
- *         nor after peer_boot_close() has begun. It must not call peer_boot_close().
- *         NULL: none.
+ * @died:  called by the thread, once, when a rank ended, was silent or told a fault:
+ *         @why is what peer_boot_fault() says, too. Not called for this process's own
+ *         peer_boot_tell(), nor after peer_boot_close() has begun. It must not call
+ *         peer_boot_close(). NULL: none.
  * @arg:   for @died.
  */
 struct peer_boot_conf {
@@ -51,7 +51,7 @@ struct peer_boot_conf {
 	struct trib_key key;
 	unsigned int join_timeout_ms;
 	unsigned int timeout_ms;
-	void (*died)(void *arg, int rank, const char *text);
+	void (*died)(void *arg, const struct trib_peer_error *why);
 	void *arg;
 };
 

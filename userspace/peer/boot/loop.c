@@ -32,7 +32,7 @@ void boot_fail(struct peer_boot *b, int code, int rank, const char *text, bool o
 		for (i = 0; i < b->nconn; i++)
 			boot_conn_fault(&b->conns[i], BOOT_FAULT, code, rank, b->fault.text);
 	if (call)
-		b->conf.died(b->conf.arg, rank, b->fault.text);
+		b->conf.died(b->conf.arg, &b->fault);
 }
 
 /* A connection ended, or said what it must not. */

@@ -42,16 +42,16 @@ struct trib_peer {
 	bool chunk_is_given;
 };
 
-/* The bootstrap's thread: a rank ended. */
-static void on_death(void *arg, int rank, const char *text)
+/* The bootstrap's thread: a rank ended, or was silent. */
+static void on_death(void *arg, const struct trib_peer_error *why)
 {
 	struct trib_peer *p = arg;
 
 	pthread_mutex_lock(&p->lock);
 	if (!p->died.err)
-		peer_error(&p->died, TRIB_PEER_GONE, -EHOSTDOWN, rank, "%s", text);
+		p->died = *why;
 	if (p->crew)
-		peer_crew_end(p->crew, p->died.code, p->died.err, rank, text);
+		peer_crew_end(p->crew, why->code, why->err, why->rank, why->text);
 	pthread_mutex_unlock(&p->lock);
 }
 
@@ -339,6 +339,20 @@ static int peer_open(struct trib_peer **out, const struct trib_peer_conf *conf,
 	return rc;
 }
 
+/* Calls that only libtrib's compression makes. */
+static const char *inner_wrong(const struct trib_peer *p, const struct trib_peer_call *c)
+{
+	if (c->collective != PEER_ALLREDUCE || c->memory != PEER_MEMORY_HOST)
+		return "words and masks are for allreduce of host memory";
+	if (c->words)
+		return c->op || c->nm ? "64-bit words are for sums" : NULL;
+	if (c->dtype != TRIB_REDUCE_F32 || c->op > PEER_OP_AVG)
+		return "masks are for sums and averages of f32";
+	if (!trib_nm_is_mask(c->nm) || (c->count && !c->mask))
+		return "the mask is not M of every 2, 4, 8, 16 or 32 values";
+	return p->crew->conf.nval < TRIB_MASK_UNITS ? "packets have no room for a mask" : NULL;
+}
+
 static const char *peer_wrong(const struct trib_peer *p, const struct trib_peer_call *c)
 {
 	bool reduces = c->collective <= PEER_REDUCE_SCATTER, all;
@@ -364,6 +378,8 @@ static const char *peer_wrong(const struct trib_peer *p, const struct trib_peer_
 		return "root is not a rank";
 	if (c->memory >= PEER_MEMORY__MAX)
 		return "the memory of a buffer does not exist";
+	if (c->words || c->nm)
+		return inner_wrong(p, c);
 	return c->memory && p->gpu ? peer_gpu_wrong(p->gpu, c) : NULL;
 }
 
@@ -416,8 +432,10 @@ static void peer_get_error(struct trib_peer *p, struct trib_peer_error *error)
 	pthread_mutex_lock(&p->crew->lock);
 	*error = p->crew->verdict;
 	pthread_mutex_unlock(&p->crew->lock);
-	if (!error->err)
-		*error = p->refused;
+	if (error->err)
+		return;
+	*error = p->refused;
+	p->refused.err = 0;
 }
 
 static void peer_count(struct trib_peer *p, struct trib_peer_counters *out)

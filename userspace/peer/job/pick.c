@@ -22,7 +22,7 @@ void peer_agreed_rate(struct peer_agreed *a, size_t chunk, const struct peer_rat
 
 unsigned int peer_agreed_pick(struct peer_agreed *a, const struct trib_peer_call *c)
 {
-	uint64_t bytes = c->count * trib_reduce_size(c->dtype);
+	uint64_t bytes = c->count * (c->words ? 8 : trib_reduce_size(c->dtype));
 
 	if (!a->table.nshape)
 		return 0;

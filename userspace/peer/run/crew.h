@@ -62,8 +62,11 @@ typedef void (*peer_told_fn)(void *arg, int status, int64_t detail);
 /**
  * struct peer_task - a call in the queue
  * @then:  the task that is ready when this one is finished, or NULL.
- * @exact: this is one of the two tasks of an exact sum; the second one frees it.
+ * @exact: this is one of the tasks of an exact sum; the last one frees it.
+ * @masked: values of a sum that is not exact, the task's own; the sum, divided by
+ *         @average if not NULL, goes to @result: @elements floats.
  * @ready: workers may start it.
+ * @skip:  all ranks pass it without an exchange.
  * @waits: another task makes it ready, as its @then; else the first worker, which
  *         prepares it.
  * @silent: nobody collects it.
@@ -77,7 +80,12 @@ struct peer_task {
 	struct peer_task *next;
 	struct peer_task *then;
 	struct peer_exact *exact;
+	struct peer_masked *masked;
+	trib_average_fn average;
+	void *result;
+	uint64_t elements;
 	bool ready;
+	bool skip;
 	bool waits;
 	bool silent;
 	peer_told_fn told;
@@ -222,7 +230,7 @@ void peer_crew_close(struct peer_crew *c);
 struct peer_task *peer_task_make(struct peer_crew *c, const struct trib_peer_call *call,
 				 unsigned int shape, void *cookie, int *err);
 /**
- * peer_task_prepare() - find the exponents of an exact sum
+ * peer_task_prepare() - find the exponents of an exact sum, or put masked values in order
  * By the first worker, before any starts the task; without the lock.
  */
 void peer_task_prepare(struct peer_task *t);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ints.h"
 #include "kernels/codec/codec.h"
 #include "peer/sched/sched.h"
 
@@ -21,19 +22,53 @@ static bool in_range(int64_t word)
 	return word == TRIB_EXP_ZERO || (word >= TRIB_EXP_MIN && word <= TRIB_EXP_LARGEST);
 }
 
-static uint32_t values_in(const struct peer_exact *x, uint64_t chunk)
+static uint32_t elements_in(const struct peer_exact *x, uint64_t chunk)
 {
 	uint64_t left = x->count - chunk * x->nval;
 
 	return left < x->nval ? (uint32_t)left : x->nval;
 }
 
+/* Mask words of a chunk. */
+static uint32_t units_in(const struct peer_exact *x, uint64_t chunk)
+{
+	return (elements_in(x, chunk) + TRIB_MASK_UNITS - 1) / TRIB_MASK_UNITS;
+}
+
+/* The values that this rank adds to a chunk. */
+static const float *values_of(const struct peer_exact *x, uint64_t chunk, uint32_t *n)
+{
+	*n = elements_in(x, chunk);
+	if (!x->is_masked)
+		return x->src + chunk * x->nval;
+	*n = units_in(x, chunk) * x->masked.per;
+	return x->src + chunk * (x->nval / TRIB_MASK_UNITS) * x->masked.per;
+}
+
+/* --- memory */
+
+static int make_masked(struct peer_exact *x, const struct trib_peer_call *c, size_t chunk)
+{
+	int rc;
+
+	x->is_masked = true;
+	x->nval = x->nval / TRIB_MASK_UNITS * TRIB_MASK_UNITS;
+	rc = peer_masked_init(&x->masked, c->mask, trib_nm_per_word(c->nm), c->count, true, chunk);
+	x->ints = (int32_t *)x->masked.sum;
+	return rc;
+}
+
+static int make_ints(struct peer_exact *x)
+{
+	x->ints = malloc((x->count + 1) * sizeof(*x->ints));
+	return x->ints ? 0 : -ENOMEM;
+}
+
 struct peer_exact *peer_exact_make(const struct trib_peer_call *c, uint32_t nval, uint32_t rank,
-				   uint32_t world)
+				   uint32_t world, size_t chunk)
 {
 	bool part = c->collective == PEER_REDUCE_SCATTER;
 	struct peer_exact *x = calloc(1, sizeof(*x));
-	uint64_t last;
 
 	if (!x)
 		return NULL;
@@ -42,19 +77,18 @@ struct peer_exact *peer_exact_make(const struct trib_peer_call *c, uint32_t nval
 	x->count = part ? c->count * world : c->count;
 	x->first = part ? c->count * rank : 0;
 	x->own = c->count;
+	x->part = part;
 	x->nval = nval;
 	x->rank = rank;
 	x->world = world;
 	x->average = c->op == PEER_OP_AVG;
-	x->nchunk = (x->count + nval - 1) / nval;
-	if (x->nchunk) {
-		last = trib_payload_len(values_in(x, x->nchunk - 1));
-		x->words = ((x->nchunk - 1) * trib_payload_len(nval) + last) / 8;
-	}
+	if (c->nm ? make_masked(x, c, chunk) : make_ints(x))
+		goto fail;
+	x->nchunk = (x->count + x->nval - 1) / x->nval;
 	x->word = malloc((x->nchunk + 1) * sizeof(*x->word));
-	x->pay = malloc((x->words + 1) * sizeof(*x->pay));
-	if (x->word && x->pay)
+	if (x->word)
 		return x;
+fail:
 	peer_exact_free(x);
 	return NULL;
 }
@@ -63,24 +97,49 @@ void peer_exact_free(struct peer_exact *x)
 {
 	if (!x)
 		return;
+	if (!x->is_masked)
+		free(x->ints);
+	peer_masked_free(&x->masked);
 	free(x->word);
-	free(x->pay);
 	free(x);
+}
+
+/* --- exponents */
+
+/* The place of the @k-th value that a mask selects. */
+static size_t place_of(const uint32_t *mask, size_t units, size_t k)
+{
+	size_t i;
+
+	for (i = 0; i < units * TRIB_MASK_UNITS; i++)
+		if (le32toh(mask[i / TRIB_MASK_UNITS]) >> i % TRIB_MASK_UNITS & 1 && !k--)
+			break;
+	return i;
+}
+
+/* The element that this rank's @k-th value of a chunk is. */
+static uint64_t element_of(const struct peer_exact *x, uint64_t chunk, size_t k)
+{
+	if (x->is_masked)
+		k = place_of(x->masked.mask + chunk * (x->nval / TRIB_MASK_UNITS),
+			     units_in(x, chunk), k);
+	return chunk * x->nval + k;
 }
 
 void peer_exact_exponents(struct peer_exact *x)
 {
 	const struct trib_codec *codec = trib_codec_best();
-	const float *v = x->src;
 	uint32_t n, amax;
+	const float *v;
 	uint64_t i;
 
-	for (i = 0; i < x->nchunk; i++, v += x->nval) {
-		n = values_in(x, i);
+	for (i = 0; i < x->nchunk; i++) {
+		v = values_of(x, i, &n);
 		amax = codec->amax(v, n);
-		x->word[i] = amax < 0x7f800000
-				     ? trib_exponent(amax)
-				     : trib_exp_bad(x->rank, i * x->nval + trib_first_bad(v, n));
+		x->word[i] =
+			amax < 0x7f800000
+				? trib_exponent(amax)
+				: trib_exp_bad(x->rank, element_of(x, i, trib_first_bad(v, n)));
 	}
 }
 
@@ -88,56 +147,62 @@ static int scale_of(const struct peer_exact *x, uint64_t chunk)
 {
 	int e = (int)x->word[chunk];
 
-	return e == TRIB_EXP_ZERO ? 0 : trib_q32_scale(e, x->world);
+	return e == TRIB_EXP_ZERO || is_bad(x->word[chunk]) ? 0 : trib_q32_scale(e, x->world);
 }
 
-static void *payload(const struct peer_exact *x, uint64_t chunk)
+/* --- integers */
+
+/* Zeros stand for the values of a chunk that is bad. */
+static void pack_chunk(struct peer_exact *x, uint64_t chunk)
 {
-	return (char *)x->pay + chunk * trib_payload_len(x->nval);
+	int32_t packed[TRIB_NVAL_LARGE], *ints = x->ints + chunk * x->nval;
+	uint32_t n;
+	const float *v = values_of(x, chunk, &n);
+
+	if (x->is_masked)
+		ints = packed;
+	if (is_bad(x->word[chunk]))
+		memset(ints, 0, n * sizeof(*ints));
+	else
+		peer_ints_pack(ints, v, n, scale_of(x, chunk), x->world);
+	if (x->is_masked)
+		peer_masked_put(&x->masked, chunk * (x->nval / TRIB_MASK_UNITS), ints,
+				units_in(x, chunk));
+}
+
+/* Note what a chunk's word says. */
+static void take_word(struct peer_exact *x, uint64_t chunk)
+{
+	int64_t *word = &x->word[chunk];
+
+	if (is_bad(*word)) {
+		if (*word > x->bad)
+			x->bad = *word;
+	} else if (!in_range(*word)) {
+		x->garbled = true;
+		*word = TRIB_EXP_ZERO;
+	} else if (!x->average && scale_of(x, chunk) > TRIB_Q32_SCALE_SAFE) {
+		x->look = true;
+	}
 }
 
 void peer_exact_pack(struct peer_exact *x)
 {
-	const struct trib_codec *codec = trib_codec_best();
-	int32_t limit = trib_q32_limit(x->world);
 	uint64_t i;
-	uint32_t n;
 
 	for (i = 0; i < x->nchunk; i++) {
-		n = values_in(x, i);
-		if (is_bad(x->word[i])) {
-			if (x->word[i] > x->bad)
-				x->bad = x->word[i];
-			memset(payload(x, i), 0, trib_payload_len(n));
-			continue;
-		}
-		if (!in_range(x->word[i])) {
-			x->garbled = true;
-			x->word[i] = TRIB_EXP_ZERO;
-		}
-		codec->q32_pack(payload(x, i), x->src + i * x->nval, n, scale_of(x, i), limit);
+		take_word(x, i);
+		pack_chunk(x, i);
 	}
+	if (x->is_masked && (x->masked.whole || x->world == 1))
+		peer_masked_expand(&x->masked);
 }
 
-static void unpack_chunk(const struct peer_exact *x, uint64_t i, float *out)
+/* Note the first infinite sum. */
+static void find_overflow(struct peer_exact *x, uint64_t at, const float *out, uint64_t n)
 {
-	const struct trib_codec *codec = trib_codec_best();
-	int scale = scale_of(x, i);
-	uint32_t n = values_in(x, i);
-	const void *v = payload(x, i);
-
-	if (!x->average)
-		codec->q32_unpack(out, v, n, scale);
-	else if (x->world & (x->world - 1))
-		codec->q32_unpack_avg(out, v, n, scale, x->world);
-	else /* a power of two: same bits, faster */
-		codec->q32_unpack(out, v, n, scale - (int)trib_log2_ceil(x->world));
-}
-
-/* Note the first infinite sum: all ranks look at all elements, and find the same one. */
-static void find_overflow(struct peer_exact *x, uint64_t at, const float *out, uint32_t n)
-{
-	uint32_t i, b;
+	uint32_t b;
+	uint64_t i;
 
 	for (i = 0; i < n && !x->over; i++) {
 		memcpy(&b, &out[i], sizeof(b));
@@ -146,41 +211,45 @@ static void find_overflow(struct peer_exact *x, uint64_t at, const float *out, u
 	}
 }
 
-/* A chunk that the caller wants only a part of, or that may hold an infinity. */
-static void unpack_part(struct peer_exact *x, uint64_t i, bool look)
+/* The part of a chunk that the caller wants. */
+static void unpack_chunk(struct peer_exact *x, uint64_t chunk)
 {
-	uint64_t at = i * x->nval, from = at, to = at + values_in(x, i);
-	float all[TRIB_NVAL_LARGE];
+	uint64_t from = chunk * x->nval, to = from + elements_in(x, chunk);
+	float *out;
 
-	unpack_chunk(x, i, all);
-	if (look)
-		find_overflow(x, at, all, values_in(x, i));
 	if (from < x->first)
 		from = x->first;
 	if (to > x->first + x->own)
 		to = x->first + x->own;
-	if (from < to)
-		memcpy(x->dst + (from - x->first), all + (from - at), (to - from) * sizeof(*all));
+	if (from >= to)
+		return;
+	out = x->dst + (from - x->first);
+	peer_ints_unpack(out, x->ints + from, to - from, scale_of(x, chunk),
+			 x->average ? x->world : 1);
+	if (x->look)
+		find_overflow(x, from, out, to - from);
 }
 
-int peer_exact_unpack(struct peer_exact *x)
+void peer_exact_unpack(struct peer_exact *x)
 {
-	uint64_t i, at, end = x->first + x->own;
-	bool look;
+	uint64_t i, end = x->first + x->own;
 
+	if (x->garbled || x->bad)
+		return;
+	for (i = x->first / x->nval; i < x->nchunk && i * x->nval < end; i++)
+		unpack_chunk(x, i);
+	x->over_word = x->over ? INT64_MAX - (int64_t)x->over : 0;
+}
+
+int peer_exact_status(struct peer_exact *x)
+{
 	if (x->garbled)
 		return -EPROTO;
 	if (x->bad)
 		return -EDOM;
-	for (i = 0; i < x->nchunk; i++) {
-		at = i * x->nval;
-		look = !x->average && scale_of(x, i) > TRIB_Q32_SCALE_SAFE;
-		if (look || at < x->first || at + values_in(x, i) > end)
-			unpack_part(x, i, look);
-		else
-			unpack_chunk(x, i, x->dst + (at - x->first));
-	}
-	return x->over ? -ERANGE : 0;
+	if (x->over_word)
+		x->over = (uint64_t)(INT64_MAX - x->over_word);
+	return x->over_word ? -ERANGE : 0;
 }
 
 void peer_exact_max(void *out, const void *a, const void *b, size_t n)

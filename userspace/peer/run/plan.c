@@ -64,22 +64,38 @@ static struct peer_plan *plan_make(const struct peer_shape *shape, const struct 
 	return NULL;
 }
 
-/* Make room for one. Return: false if all plans are in use. */
-static bool make_room(struct peer_plans *c)
+/* Free the plan that was unused longest. Return: false if all are in use. */
+static bool drop_oldest(struct peer_plans *c)
 {
-	unsigned int i, oldest = PEER_PLANS_MAX;
+	unsigned int i, oldest = c->n;
 
-	if (c->n < PEER_PLANS_MAX)
-		return true;
 	for (i = 0; i < c->n; i++)
 		if (!c->plan[i]->users &&
-		    (oldest == PEER_PLANS_MAX || c->plan[i]->age < c->plan[oldest]->age))
+		    (oldest == c->n || c->plan[i]->age < c->plan[oldest]->age))
 			oldest = i;
-	if (oldest == PEER_PLANS_MAX)
+	if (oldest == c->n)
 		return false;
 	plan_free(c->plan[oldest]);
 	c->plan[oldest] = c->plan[--c->n];
 	return true;
+}
+
+/* Make room for one. Return: 0 or -ENOMEM. */
+static int make_room(struct peer_plans *c)
+{
+	unsigned int room = c->room ? 2 * c->room : PEER_PLANS_KEPT;
+	struct peer_plan **more;
+
+	while (c->n >= PEER_PLANS_KEPT && drop_oldest(c))
+		;
+	if (c->n < c->room)
+		return 0;
+	more = realloc(c->plan, room * sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	c->plan = more;
+	c->room = room;
+	return 0;
 }
 
 struct peer_plan *peer_plan_get(struct peer_plans *c, const struct peer_shape *shape,
@@ -93,8 +109,8 @@ struct peer_plan *peer_plan_get(struct peer_plans *c, const struct peer_shape *s
 		if (same(c->plan[i], shape, what))
 			p = c->plan[i];
 	if (!p) {
-		*err = -EAGAIN;
-		if (!make_room(c))
+		*err = make_room(c);
+		if (*err)
 			return NULL;
 		p = plan_make(shape, what, rank, edge, nedge, err);
 		if (!p)
@@ -115,4 +131,6 @@ void peer_plans_free(struct peer_plans *c)
 {
 	while (c->n)
 		plan_free(c->plan[--c->n]);
+	free(c->plan);
+	*c = (struct peer_plans){0};
 }

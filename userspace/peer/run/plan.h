@@ -63,14 +63,18 @@ int peer_path_make(struct peer_path *p, const struct peer_lane *lane, uint32_t r
 		   const struct peer_edge *edge, uint32_t nedge);
 void peer_path_free(struct peer_path *p);
 
+/* Plans that stay when no call uses them. */
+#define PEER_PLANS_KEPT 64
+
 /**
  * struct peer_plans - a cache of plans; its owner locks it
+ * @plan: @n of them, more than PEER_PLANS_KEPT only while calls use that many. @room: of
+ *        the array.
  */
-#define PEER_PLANS_MAX 64
-
 struct peer_plans {
-	struct peer_plan *plan[PEER_PLANS_MAX];
+	struct peer_plan **plan;
 	unsigned int n;
+	unsigned int room;
 	uint64_t clock;
 };
 

@@ -33,6 +33,12 @@ static uint64_t place(const struct peer_lane *lane, uint64_t x, uint64_t *left)
 	return lane->piece[i].at + x;
 }
 
+/* Bytes of an element of the source. */
+static size_t own_size(const struct peer_job *j)
+{
+	return j->masked ? j->masked->size : j->size;
+}
+
 /* A range that the receiver lets the network write. Both ends decide alike. */
 static bool is_direct(const struct peer_walk *w, const struct peer_op *o)
 {
@@ -95,13 +101,14 @@ static int send_chunk(struct peer_walk *w, const struct peer_link *l, const stru
 	struct peer_port_use *u = &w->use[l->port];
 	const struct peer_job *j = w->job;
 	const char *base = o->first ? j->src : j->dst;
+	size_t size = o->first ? own_size(j) : j->size;
 	struct peer_mem *m = o->first ? u->src : u->dst;
 
 	/* An empty vector may have no address. */
 	if (!n)
 		return u->port->ops->send(u->port, l->link, m, "", 0);
 	if (!is_direct(w, o))
-		return u->port->ops->send(u->port, l->link, m, base + at * j->size, n * j->size);
+		return u->port->ops->send(u->port, l->link, m, base + at * size, n * size);
 	if (!u->port->ops->ready(u->port, l->link, u->expected[l->link]))
 		return -EAGAIN;
 	return u->port->ops->write(u->port, l->link, m, base + at * j->size, n * j->size,
@@ -120,7 +127,7 @@ static void count_sent(struct peer_walk *w, const struct peer_op *o, uint64_t n)
 	unsigned int nic = o->nic == PEER_NIC_LOCAL ? PEER_NICS_MAX : o->nic;
 
 	if (w->tally)
-		add(&w->tally->sent_by_nic[nic], n * w->job->size);
+		add(&w->tally->sent_by_nic[nic], n * (o->first ? own_size(w->job) : w->job->size));
 }
 
 static void count_received(struct peer_walk *w, const struct peer_chunk *c)
@@ -169,21 +176,40 @@ static bool send_link(struct peer_walk *w, uint32_t link)
 
 /* --- receiving */
 
-static void apply(struct peer_walk *w, const struct peer_op *o, uint64_t at, uint64_t n,
-		  const void *in)
+/* Whether a chunk's length is that of @n elements. The values of one rank may be packed. */
+static bool fits(const struct peer_walk *w, const struct peer_op *o, size_t len, uint64_t n)
+{
+	return len == n * w->job->size || (o->kind == PEER_ADD && len == n * own_size(w->job));
+}
+
+/* Return: false: nobody can have sent this. */
+static bool apply(struct peer_walk *w, const struct peer_op *o, uint64_t at, uint64_t n,
+		  const struct peer_chunk *c)
 {
 	const struct peer_job *j = w->job;
 	char *out = (char *)j->dst + at * j->size;
-	const char *own = o->first ? (const char *)j->src + at * j->size : out;
+	const char *own = o->first ? (const char *)j->src + at * own_size(j) : out;
 
-	if (!n || !in)
-		return;
+	if (!n || !c->data)
+		return true;
 	if (o->kind == PEER_SET)
-		memcpy(out, in, n * j->size);
+		memcpy(out, c->data, n * j->size);
+	else if (j->masked)
+		return peer_masked_add(j->masked, out, own, o->first, c->data,
+				       c->len != n * j->size, n);
 	else if (o->last && j->average)
-		j->average(out, own, in, n, j->world);
+		j->average(out, own, c->data, n, j->world);
 	else
-		j->fn(out, own, in, n);
+		j->fn(out, own, c->data, n);
+	return true;
+}
+
+/* The peer does another call. */
+static bool is_wrong(struct peer_walk *w, const struct peer_op *o)
+{
+	w->wrong = true;
+	w->wrong_peer = o->peer;
+	return true;
 }
 
 static bool recv_link(struct peer_walk *w, uint32_t link)
@@ -199,14 +225,12 @@ static bool recv_link(struct peer_walk *w, uint32_t link)
 		const struct peer_op *o = op_of(w, s->op);
 
 		n = cut(w, o, s->off, &at);
-		if (c.len != n * w->job->size || (n && !c.data != is_direct(w, o))) {
-			w->wrong = true; /* the peer does another call */
-			w->wrong_peer = o->peer;
-			return true;
-		}
+		if (!fits(w, o, c.len, n) || (n && !c.data != is_direct(w, o)))
+			return is_wrong(w, o);
 		if (!may(w, s->op, o->at + s->off, n))
 			break;
-		apply(w, o, at, n, c.data);
+		if (!apply(w, o, at, n, &c))
+			return is_wrong(w, o);
 		count_received(w, &c);
 		p->ops->done(p, l->link);
 		passed(w, s, n);
@@ -253,8 +277,8 @@ static int register_memory(struct peer_walk *w)
 		if (!j->vec)
 			continue;
 		u->dst = u->port->ops->mem_get(u->port, j->dst, j->vec * j->size);
-		u->src =
-			u->port->ops->mem_get(u->port, (void *)(uintptr_t)j->src, j->vec * j->size);
+		u->src = u->port->ops->mem_get(u->port, (void *)(uintptr_t)j->src,
+					       j->vec * own_size(j));
 		if (!u->dst || !u->src)
 			return -ENOMEM;
 	}

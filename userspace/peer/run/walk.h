@@ -21,6 +21,7 @@
 #include <stdatomic.h>
 
 #include "kernels/reduce/reduce.h"
+#include "masked.h"
 #include "peer/net/port.h"
 #include "plan.h"
 
@@ -41,6 +42,7 @@ struct peer_link {
  * @fn:   the reduction; NULL if the call has none.
  * @average: the last reduction of a range, if not NULL.
  * @world: divisor of @average.
+ * @masked: elements are units of these values: those of @src are packed, @dst gets sums.
  * @chunk: bytes of a chunk, at most a staging slot.
  * @direct: bytes of a range from which it is written in place.
  */
@@ -51,6 +53,7 @@ struct peer_job {
 	size_t size;
 	trib_reduce_fn fn;
 	trib_average_fn average;
+	const struct peer_masked *masked;
 	uint32_t world;
 	size_t chunk;
 	size_t direct;

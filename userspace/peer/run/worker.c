@@ -174,7 +174,7 @@ void *peer_worker_main(void *worker)
 	struct peer_task *t;
 
 	while ((t = next_task(w))) {
-		if (w->lane < t->plan->sched.nlane && walk(w, t))
+		if (w->lane < t->plan->sched.nlane && !t->skip && walk(w, t))
 			break;
 		peer_crew_passed(w->crew, t);
 	}
