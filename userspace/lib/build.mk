@@ -206,7 +206,8 @@ $(B)/tests/unit/lib/ps_api: $(B)/tests/unit/lib/ps_api.o $(LIB_NDN_OBJS) \
 		$(LIB_OBJS) $(NDN_APP_LIB) $(NDN_LIB) $(BASE_LIB)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lsodium -ljansson -lpthread -lm
 
-LIB_PS_TSAN_SOURCES := $(LIB_SRC) $(ENGINE_SRC) $(BASE_SRC) $(wildcard \
+LIB_PS_TSAN_SOURCES := $(LIB_SRC) $(PEER_BOOT_SRC) \
+	$(filter-out %/cpu.o,$(SUM_OBJS)) $(ENGINE_SRC) $(BASE_SRC) $(wildcard \
 	userspace/lib/ndn/*.c userspace/ndn/app/*.c userspace/ndn/app/*/*.c \
 	userspace/ndn/packet/*.c) $(sort $(KERNELS_SRC) $(NM_SRC))
 
@@ -216,7 +217,7 @@ $(B)/tests/unit/lib/ps_api_tsan: tests/unit/lib/ps_api.c \
 		kmod/engine/*.h)
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 $(WARN) -O1 -g -fsanitize=thread $(CPPFLAGS_ALL) -o $@ \
-		$(filter %.c,$^) -lsodium -ljansson -lpthread -lm
+		$(filter %.c %.o,$^) -lsodium -ljansson -lpthread -lm
 
 $(B)/tests/unit/lib/rounds: $(B)/tests/unit/lib/rounds.o $(B)/userspace/lib/ndn/rounds.o
 	$(CC) $(LDFLAGS_ALL) -o $@ $^

@@ -335,7 +335,7 @@ struct trib_counters {
 	uint64_t last_count; /* chunks that waited for this rank */
 	uint64_t waits;	     /* times a thread blocked */
 	uint64_t carried;    /* of sent_packets: those that the host's XDP program sent */
-	uint64_t detours;    /* relays that died: the ranks summed themselves, until they were back */
+	uint64_t detours; /* relays that died: the ranks summed themselves, until they were back */
 	uint64_t detour_chunks; /* of chunks: those that ranks summed */
 };
 

@@ -271,8 +271,7 @@ int trib_detours_start(struct trib *t)
 	d->guest = (struct trib_guest){t->guests, died, nothing, nothing};
 	t->guests = &d->guest;
 	err = trib_mesh_start(&d->mesh);
-	return err ? trib_fail(t, TRIB_ERR_SYSTEM, err, "cannot start a thread: %s",
-			       strerror(-err))
+	return err ? trib_fail(t, TRIB_ERR_SYSTEM, err, "cannot start a thread: %s", strerror(-err))
 		   : 0;
 }
 
