@@ -128,7 +128,7 @@ CHECK_TESTS += $(LIB_SIM_TESTS) $(LIB_PLAIN_TESTS)
 # With real sockets and threads, on the loopback device.
 LIB_UDP_OBJS := $(addprefix $(B)/tests/lib/,relay_thread.o rank_threads.o) \
 	$(RELAY_MODEL_OBJS) $(LIB_OBJS)
-LIB_UDP_TESTS := $(addprefix $(B)/tests/unit/lib/,attach compress_threads udp)
+LIB_UDP_TESTS := $(addprefix $(B)/tests/unit/lib/,attach compress_threads detour udp)
 
 $(LIB_UDP_TESTS): %: %.o $(LIB_UDP_OBJS)
 	$(CC) $(LDFLAGS_ALL) $(if $(findstring lib/udp,$@),-Wl$(comma)--wrap=sendmsg) \
