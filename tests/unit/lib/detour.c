@@ -8,7 +8,7 @@
 
 #include "tests/lib/tap.h"
 #include "tests/lib/rank_threads.h"
-#include "lib/handle/handle.h"
+#include "lib/detour/inner.h"
 
 #define COUNT 5000
 #define ROUNDS 3
@@ -144,6 +144,42 @@ static void detour__ranks_sum_for_a_dead_relay(void)
 
 	run_ranks(&l, m, work_without_relay);
 	expect_good(&l, m);
+}
+
+static unsigned int deaf;
+
+/* The relay dies for one rank first, while sums are under way: it lacks results of others. */
+static void work_deaf(struct member *m)
+{
+	unsigned int i;
+
+	for (i = 0; i < 40; i++) {
+		if (!m->rank && i == 10) {
+			pthread_mutex_lock(&script.relay->lock);
+			script.relay->deaf = 1ULL << deaf;
+			pthread_mutex_unlock(&script.relay->lock);
+		}
+		sum(m, i);
+	}
+	m->wrong += counters(m).detours != 1;
+}
+
+static void deaf_rank(unsigned int rank)
+{
+	struct loop_relay l = relay(RANKS);
+	struct member m[RANKS];
+
+	deaf = rank;
+	run_ranks(&l, m, work_deaf);
+	expect_good(&l, m);
+}
+
+static void detour__results_go_to_ranks_that_lack_them(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < RANKS; i++)
+		deaf_rank(i);
 }
 
 static void work_back(struct member *m)
@@ -284,17 +320,92 @@ static void detour__ranks_that_disagree_are_told(void)
 	expect_good(&l, m);
 }
 
+/* --- a member that holds the key, and says what no honest one says */
+
+static uint32_t rng;
+
+static uint32_t draw(uint32_t n)
+{
+	rng = rng * 1664525 + 1013904223;
+	return (rng >> 8) % n;
+}
+
+/* A message whose parts are right more often than not. */
+static void say_garbage(struct trib *t)
+{
+	static const uint32_t lens[] = {0, 8, 40, 44, 48, 1448, 3000};
+	struct detour_head h = {
+		.say = (uint8_t)draw(7),
+		.tree = (uint16_t)(draw(4) ? 0 : draw(3)),
+		.generation = draw(4),
+		.chunk = draw(3) ? t->eng.stream[0]->una + draw(9) : draw(1 << 20),
+		.value = draw(2) ? 64 : draw(100),
+	};
+	uint32_t len = lens[draw(7)], i;
+	struct boot_body *b = boot_body_new(sizeof(h) + len);
+
+	memcpy(b->data, &h, sizeof(h));
+	for (i = 0; i < len; i++)
+		b->data[sizeof(h) + i] = (uint8_t)(draw(3) ? 0 : draw(256));
+	if (len > sizeof(struct trib_hdr) && draw(2)) {
+		struct trib_hdr p = {.version = TRIB_WIRE_VERSION,
+				     .type = TRIB_T_GRAD,
+				     .flags = (uint8_t)draw(128),
+				     .op = (uint8_t)draw(3),
+				     .fmt = (uint8_t)draw(9),
+				     .nm = (uint8_t)(draw(2) ? 0 : draw(256)),
+				     .nval = htobe16((uint16_t)draw(400))};
+
+		memcpy(b->data + sizeof(h), &p, sizeof(p));
+	}
+	trib_mesh_say(&t->detours->mesh, draw(RANKS) & ~1u, b);
+	boot_body_put(b);
+}
+
+/* Sums may be wrong, if one of those who add lies; nothing else may happen than an error. */
+static void work_liar(struct member *m)
+{
+	int32_t *x = calloc(COUNT, sizeof(*x));
+	unsigned int i, n;
+
+	together(m, true);
+	for (n = 0; n < 5 && !trib_allreduce(m->t, x, x, COUNT, TRIB_I32, TRIB_SUM); n++) {
+		pthread_mutex_lock(&m->t->lock);
+		for (i = 0; m->rank == 1 && i < 20; i++)
+			say_garbage(m->t);
+		pthread_mutex_unlock(&m->t->lock);
+	}
+	free(x);
+}
+
+static void detour__a_member_that_lies_ends_the_job_at_most(void)
+{
+	struct loop_relay l;
+	struct member m[RANKS];
+
+	for (rng = 1; rng < 400000000; rng += 10000019) {
+		uint32_t seed = rng;
+
+		l = relay(RANKS);
+		run_ranks(&l, m, work_liar);
+		expect_eq(m[0].rc, 0);
+		rng = seed;
+	}
+}
+
 int main(void)
 {
 	if (!loop_netns())
 		tap_skip_all("cannot make a network namespace");
 	setenv("TRIB_PEERS", "127.0.0.1:7499", 1);
 	run(detour__ranks_sum_for_a_dead_relay);
+	run(detour__results_go_to_ranks_that_lack_them);
 	run(detour__goes_back_and_away_again);
 	run(detour__goes_back_while_sums_are_under_way);
 	run(detour__late_ranks_are_no_dead_relay);
 	run(detour__a_rank_that_computes_answers);
 	run(detour__a_rank_that_ends_is_named);
 	run(detour__ranks_that_disagree_are_told);
+	run(detour__a_member_that_lies_ends_the_job_at_most);
 	return tap_done();
 }
