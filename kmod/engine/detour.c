@@ -19,7 +19,7 @@
 /* Take the cell of a chunk away from XDP. If that was faster, its result counts. */
 static void withdraw(struct trib_stream *s, uint64_t c)
 {
-	while (trib_chunk_waits(s, c) && !trib_cells_withdraw(s, c))
+	while (!s->eng->dead && trib_chunk_waits(s, c) && !trib_cells_withdraw(s, c))
 		trib_cells_deliver(s, c);
 }
 

@@ -71,6 +71,8 @@ static void send_to(struct loop_relay *l, unsigned int child, const void *buf, s
 		.msg_name = &to, .msg_namelen = sizeof(to), .msg_iov = &iov, .msg_iovlen = 1};
 	uint16_t size = (uint16_t)seg;
 
+	if (l->deaf >> child & 1)
+		return;
 	if (seg) {
 		memcpy(CMSG_DATA(&control.c), &size, sizeof(size));
 		m.msg_control = &control;

@@ -20,6 +20,7 @@
  * @loss:   loss in both directions, 1/1000.
  * @trains: results leave as trains (UDP_SEGMENT), and arrive as such.
  * @mute:   ignores all packets and sends none.
+ * @deaf:   bits of children that get nothing from it.
  * @stale:  first sends START for an older JOIN, and for an old epoch.
  * @joined: children in the running or next epoch.
  * @left:   number of LEAVEs.
@@ -30,6 +31,7 @@ struct loop_relay {
 	unsigned int loss;
 	bool trains;
 	bool mute;
+	uint64_t deaf;
 	bool stale;
 
 	struct relay r;

@@ -128,7 +128,8 @@ CHECK_TESTS += $(LIB_SIM_TESTS) $(LIB_PLAIN_TESTS)
 # With real sockets and threads, on the loopback device.
 LIB_UDP_OBJS := $(addprefix $(B)/tests/lib/,relay_thread.o rank_threads.o) \
 	$(RELAY_MODEL_OBJS) $(LIB_OBJS)
-LIB_UDP_TESTS := $(addprefix $(B)/tests/unit/lib/,attach compress_threads detour udp)
+LIB_UDP_TESTS := $(addprefix $(B)/tests/unit/lib/,attach compress_threads detour \
+	detour_mesh detour_owner udp)
 
 $(LIB_UDP_TESTS): %: %.o $(LIB_UDP_OBJS)
 	$(CC) $(LDFLAGS_ALL) $(if $(findstring lib/udp,$@),-Wl$(comma)--wrap=sendmsg) \
@@ -170,34 +171,45 @@ CHECK_TESTS += $(B)/tests/unit/lib/ksock
 # The same under ThreadSanitizer, which goes with neither of the other two.
 LIB_TSAN_SOURCES := $(addprefix tests/lib/,relay_thread.c rank_threads.c) \
 	$(RELAY_MODEL) $(ENGINE_SRC) $(BASE_LIBTRIB_SRC) \
-	$(LIB_SRC) $(PEER_BOOT_SRC) $(sort $(KERNELS_SRC) $(NM_SRC)) \
-	$(filter-out %/cpu.o,$(SUM_OBJS))
+	$(LIB_SRC) $(PEER_BOOT_SRC) $(sort $(KERNELS_SRC) $(NM_SRC)) kernels/sum/words.c
+# Each level of sums has flags of its own; they are not instrumented.
+LIB_TSAN_OBJS := $(filter $(B)/kernels/sum/sum%.o,$(SUM_OBJS))
 
 $(B)/tests/unit/lib/udp_tsan: tests/unit/lib/udp.c $(LIB_TSAN_SOURCES) \
-		$(wildcard userspace/lib/*.h userspace/lib/*/*.h kmod/engine/*.h)
+		$(wildcard userspace/lib/*.h userspace/lib/*/*.h kmod/engine/*.h) \
+		$(LIB_TSAN_OBJS)
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 $(WARN) -O1 -g -fsanitize=thread $(CPPFLAGS_ALL) \
-		-Wl,--wrap=sendmsg -o $@ $< $(LIB_TSAN_SOURCES) -lpthread -lm
+		-Wl,--wrap=sendmsg -o $@ $< $(LIB_TSAN_SOURCES) $(LIB_TSAN_OBJS) -lpthread -lm
+
+$(B)/tests/unit/lib/detour_tsan: tests/unit/lib/detour.c $(LIB_TSAN_SOURCES) \
+		$(wildcard userspace/lib/*.h userspace/lib/*/*.h userspace/peer/boot/*.h \
+		kmod/engine/*.h) $(LIB_TSAN_OBJS)
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 $(WARN) -O1 -g -fsanitize=thread $(CPPFLAGS_ALL) \
+		-o $@ $< $(LIB_TSAN_SOURCES) $(LIB_TSAN_OBJS) -lpthread -lm
 
 $(B)/tests/unit/lib/compress_tsan: tests/unit/lib/compress_threads.c \
 		$(LIB_TSAN_SOURCES) $(wildcard userspace/lib/*.h userspace/lib/*/*.h \
-		kmod/engine/*.h kernels/nm/*.h)
+		kmod/engine/*.h kernels/nm/*.h) $(LIB_TSAN_OBJS)
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 $(WARN) -O1 -g -fsanitize=thread -ffp-contract=off \
-		$(CPPFLAGS_ALL) -o $@ $< $(LIB_TSAN_SOURCES) -lpthread -lm
+		$(CPPFLAGS_ALL) -o $@ $< $(LIB_TSAN_SOURCES) $(LIB_TSAN_OBJS) -lpthread -lm
 
 # On the double of a GPU, with its threads.
 
 $(B)/tests/unit/lib/compress_on_gpu_tsan: tests/unit/lib/compress_threads.c \
 		$(LIB_TSAN_SOURCES) $(GPU_DOUBLE_SOURCES) $(wildcard tests/lib/gpu/*.h \
-		userspace/lib/*.h userspace/lib/*/*.h kmod/engine/*.h kernels/nm/*.h)
+		userspace/lib/*.h userspace/lib/*/*.h kmod/engine/*.h kernels/nm/*.h) \
+		$(LIB_TSAN_OBJS)
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 $(WARN) -O1 -g -fsanitize=thread -ffp-contract=off -DON_GPU -DON_DOUBLE \
 		$(CPPFLAGS_ALL) -Wl,--wrap=trib_gpu_load -o $@ $< $(LIB_TSAN_SOURCES) \
-		$(GPU_DOUBLE_SOURCES) -lpthread -lm
+		$(GPU_DOUBLE_SOURCES) $(LIB_TSAN_OBJS) -lpthread -lm
 
 ifneq ($(SAN),1)
-CHECK_TESTS += $(addprefix $(B)/tests/unit/lib/,compress_on_gpu_tsan compress_tsan udp_tsan)
+CHECK_TESTS += $(addprefix $(B)/tests/unit/lib/,compress_on_gpu_tsan compress_tsan \
+	detour_tsan udp_tsan)
 endif
 
 # The API to parameter servers, with sockets and threads; and the same under
@@ -206,8 +218,8 @@ $(B)/tests/unit/lib/ps_api: $(B)/tests/unit/lib/ps_api.o $(LIB_NDN_OBJS) \
 		$(LIB_OBJS) $(NDN_APP_LIB) $(NDN_LIB) $(BASE_LIB)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lsodium -ljansson -lpthread -lm
 
-LIB_PS_TSAN_SOURCES := $(LIB_SRC) $(PEER_BOOT_SRC) \
-	$(filter-out %/cpu.o,$(SUM_OBJS)) $(ENGINE_SRC) $(BASE_SRC) $(wildcard \
+LIB_PS_TSAN_SOURCES := $(LIB_SRC) $(PEER_BOOT_SRC) kernels/sum/words.c $(ENGINE_SRC) \
+	$(BASE_SRC) $(wildcard \
 	userspace/lib/ndn/*.c userspace/ndn/app/*.c userspace/ndn/app/*/*.c \
 	userspace/ndn/packet/*.c) $(sort $(KERNELS_SRC) $(NM_SRC))
 

@@ -99,7 +99,7 @@ static void give_result(struct detour_tree *e, uint64_t c)
 		first++;
 	if (first != e->s->eng->rank)
 		return;
-	for (r = first + 1; r < world; r++)
+	for (r = 0; r < world; r++)
 		if (!has(e, r, c))
 			detour_give(e, r, c);
 }

@@ -167,12 +167,11 @@ static void lost(void *arg, const struct trib_peer_error *why)
 		return;
 	d->heard = true;
 	trib_die_rank(&d->t->eng, why->code, why->err, why->rank, "%s", why->text);
-	trib_drive_interrupt(d->t);
 }
 
 /* --- the guest */
 
-/* Tell the others why, unless they know. */
+/* Tell the others why, before they see that this rank ends; and wake who waits here. */
 static void died(struct trib_guest *g)
 {
 	struct trib_detours *d =
@@ -181,11 +180,16 @@ static void died(struct trib_guest *g)
 	int rank = (int)d->t->eng.rank;
 	char text[BOOT_TEXT_MAX];
 
-	if (d->heard || !d->mesh.running)
+	trib_drive_interrupt(d->t);
+	if (!d->mesh.running)
 		return;
+	if (d->heard || e->rank >= 0) {
+		trib_mesh_fault(&d->mesh, e->code == TRIB_ERR_DEAD ? TRIB_PEER_DEAD : TRIB_PEER_GONE,
+				e->rank, e->text);
+		return;
+	}
 	snprintf(text, sizeof(text), "rank %d: %.150s", rank, e->text);
-	trib_mesh_fault(&d->mesh, TRIB_PEER_GONE, e->rank >= 0 ? e->rank : rank,
-			e->rank >= 0 ? e->text : text);
+	trib_mesh_fault(&d->mesh, TRIB_PEER_GONE, rank, text);
 }
 
 static void nothing(struct trib_guest *g)

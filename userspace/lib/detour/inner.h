@@ -79,7 +79,7 @@ struct detour_tree {
  * struct trib_detours - a handle's
  * @host:  its callbacks for the engine.
  * @guest: hears of the engine's death.
- * @heard: the engine died because of another rank, which has told all.
+ * @heard: the engine died because of another rank.
  * @news:  the engine has something to do. @finished: requests are done, and who waits for them
  *         does not know.
  */
