@@ -224,7 +224,7 @@ LIB_PS_TSAN_SOURCES := $(LIB_SRC) $(PEER_BOOT_SRC) kernels/sum/words.c $(ENGINE_
 	userspace/ndn/packet/*.c) $(sort $(KERNELS_SRC) $(NM_SRC))
 
 $(B)/tests/unit/lib/ps_api_tsan: tests/unit/lib/ps_api.c \
-		$(LIB_PS_TSAN_SOURCES) $(wildcard userspace/lib/*.h \
+		$(LIB_TSAN_OBJS) $(LIB_PS_TSAN_SOURCES) $(wildcard userspace/lib/*.h \
 		userspace/lib/*/*.h userspace/ndn/*/*.h userspace/ndn/*/*/*.h \
 		kmod/engine/*.h)
 	@mkdir -p $(@D)
