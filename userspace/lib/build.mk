@@ -207,10 +207,10 @@ LIB_PS_TSAN_SOURCES := $(LIB_SRC) $(PEER_BOOT_SRC) kernels/sum/words.c $(ENGINE_
 $(B)/tests/unit/lib/ps_api_tsan: tests/unit/lib/ps_api.c \
 		$(LIB_PS_TSAN_SOURCES) $(wildcard userspace/lib/*.h \
 		userspace/lib/*/*.h userspace/ndn/*/*.h userspace/ndn/*/*/*.h \
-		kmod/engine/*.h)
+		kmod/engine/*.h) $(LIB_TSAN_OBJS)
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 $(WARN) -O1 -g -fsanitize=thread $(CPPFLAGS_ALL) -o $@ \
-		$(filter %.c,$^) -lsodium -ljansson -lpthread -lm
+		$(filter %.c %.o,$^) -lsodium -ljansson -lpthread -lm
 
 $(B)/tests/unit/lib/rounds: $(B)/tests/unit/lib/rounds.o $(B)/userspace/lib/ndn/rounds.o
 	$(CC) $(LDFLAGS_ALL) -o $@ $^

@@ -97,10 +97,10 @@ static void json_counters(FILE *f, const struct trib_counters *c)
 		const char *name;
 		uint64_t value;
 	} fields[] = {
-		FIELD(chunks),	   FIELD(sent_packets), FIELD(sent_bytes),   FIELD(recv_packets),
-		FIELD(recv_bytes), FIELD(resends),	FIELD(fast_resends), FIELD(needs),
-		FIELD(dups),	   FIELD(bad_packets),	FIELD(rtt_us),	     FIELD(rtt_min_us),
-		FIELD(window),	   FIELD(last_count),	FIELD(waits),	     FIELD(carried),
+		FIELD(chunks),	   FIELD(sent_packets),	 FIELD(sent_bytes),   FIELD(recv_packets),
+		FIELD(recv_bytes), FIELD(resends),	 FIELD(fast_resends), FIELD(needs),
+		FIELD(dups),	   FIELD(bad_packets),	 FIELD(rtt_us),	      FIELD(rtt_min_us),
+		FIELD(window),	   FIELD(last_count),	 FIELD(waits),	      FIELD(carried),
 		FIELD(detours),	   FIELD(detour_chunks),
 	};
 #undef FIELD

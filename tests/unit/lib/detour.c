@@ -397,6 +397,7 @@ int main(void)
 {
 	if (!loop_netns())
 		tap_skip_all("cannot make a network namespace");
+	setenv("TRIB_DETOUR", "1", 1);
 	setenv("TRIB_PEERS", "127.0.0.1:7499", 1);
 	run(detour__ranks_sum_for_a_dead_relay);
 	run(detour__results_go_to_ranks_that_lack_them);

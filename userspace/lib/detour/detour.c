@@ -159,13 +159,33 @@ static uint64_t turn(void *arg)
 	return away && !t->eng.dead ? t->eng.now + DETOUR_LOOK : 0;
 }
 
+/* The tree that has lost its relay and waits for the state of rank @rank, if any. */
+static const struct detour_tree *waiting_for(const struct trib_detours *d, int rank)
+{
+	unsigned int i;
+
+	for (i = 0; i < d->t->eng.nstream; i++)
+		if (d->tree[i].s->detour.state == TRIB_DETOUR_FROZEN && rank >= 0 &&
+		    !d->tree[i].peer[rank].known)
+			return &d->tree[i];
+	return NULL;
+}
+
 static void lost(void *arg, const struct trib_peer_error *why)
 {
 	struct trib_detours *d = arg;
+	const struct detour_tree *e = waiting_for(d, why->rank);
 
 	if (d->t->eng.dead)
 		return;
 	d->heard = true;
+	if (e && why->code == TRIB_PEER_DEAD) {
+		trib_die_rank(
+			&d->t->eng, TRIB_ERR_RELAY, -EHOSTUNREACH, why->rank,
+			"the relay of tree %u does not answer, and rank %d cannot be reached without it",
+			e->s->tree, why->rank);
+		return;
+	}
 	trib_die_rank(&d->t->eng, why->code, why->err, why->rank, "%s", why->text);
 }
 
@@ -184,8 +204,9 @@ static void died(struct trib_guest *g)
 	if (!d->mesh.running)
 		return;
 	if (d->heard || e->rank >= 0) {
-		trib_mesh_fault(&d->mesh, e->code == TRIB_ERR_DEAD ? TRIB_PEER_DEAD : TRIB_PEER_GONE,
-				e->rank, e->text);
+		trib_mesh_fault(&d->mesh,
+				e->code == TRIB_ERR_DEAD ? TRIB_PEER_DEAD : TRIB_PEER_GONE, e->rank,
+				e->text);
 		return;
 	}
 	snprintf(text, sizeof(text), "rank %d: %.150s", rank, e->text);
@@ -199,11 +220,17 @@ static void nothing(struct trib_guest *g)
 
 /* --- life */
 
-/* Trees of shared pools have ways of their own around dead relays. */
+/*
+ * All ranks must take part, so all must want it. Trees of shared pools have ways of their own
+ * around dead relays.
+ */
 static bool is_wanted(const struct trib *t)
 {
+	const char *want = getenv("TRIB_DETOUR");
 	unsigned int i;
 
+	if (!want || strcmp(want, "1"))
+		return false;
 	for (i = 0; i < t->eng.nstream; i++)
 		if (t->eng.stream[i]->shared)
 			return false;
@@ -275,8 +302,7 @@ int trib_detours_start(struct trib *t)
 	d->guest = (struct trib_guest){t->guests, died, nothing, nothing};
 	t->guests = &d->guest;
 	err = trib_mesh_start(&d->mesh);
-	return err ? trib_fail(t, TRIB_ERR_SYSTEM, err, "cannot start a thread: %s",
-			       strerror(-err))
+	return err ? trib_fail(t, TRIB_ERR_SYSTEM, err, "cannot start a thread: %s", strerror(-err))
 		   : 0;
 }
 

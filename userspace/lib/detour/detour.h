@@ -9,7 +9,7 @@
 #include "lib/handle/handle.h"
 
 /**
- * trib_detours_meet() - connect the ranks, if the place says where they meet
+ * trib_detours_meet() - connect the ranks, if TRIB_DETOUR is 1 and the place says where they meet
  * A collective; before the engine joins. Return: 0, also without a meeting point, or an errno
  * that is recorded.
  */

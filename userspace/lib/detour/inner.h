@@ -116,8 +116,7 @@ int detour_rx_left(struct detour_tree *e, unsigned int rank, const struct detour
 		   const uint8_t *more, uint32_t len);
 
 /* sums.c */
-void detour_grad(struct detour_tree *e, uint64_t chunk, const struct trib_hdr *h,
-		 unsigned int len);
+void detour_grad(struct detour_tree *e, uint64_t chunk, const struct trib_hdr *h, unsigned int len);
 int detour_rx_grad(struct detour_tree *e, unsigned int rank, uint64_t chunk, const uint8_t *pkt,
 		   uint32_t len);
 int detour_rx_result(struct detour_tree *e, uint64_t chunk, const uint8_t *pkt, uint32_t len);

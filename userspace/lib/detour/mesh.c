@@ -197,8 +197,7 @@ static bool all_left(const struct trib_mesh *m)
 	uint32_t i;
 
 	for (i = 0; i < m->conf.world; i++)
-		if (m->conn[i].fd >= 0 &&
-		    (m->conn[i].out || (m->orderly && !m->conn[i].bye)))
+		if (m->conn[i].fd >= 0 && (m->conn[i].out || (m->orderly && !m->conn[i].bye)))
 			return false;
 	return true;
 }

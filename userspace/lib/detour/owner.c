@@ -112,7 +112,8 @@ static bool is_possible(const struct trib_owner *o, const struct trib_hdr *h, co
 	    (h->fmt == TRIB_FMT_W64 && nval & 1))
 		return false;
 	if (h->flags & TRIB_F_MASK)
-		return trib_nm_is_mask(h->nm) && len == trib_masked_len(nval, h->nm) && mask_fits(h, v);
+		return trib_nm_is_mask(h->nm) && len == trib_masked_len(nval, h->nm) &&
+		       mask_fits(h, v);
 	return !h->nm && len == trib_payload_len(nval);
 }
 
