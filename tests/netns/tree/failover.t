@@ -68,7 +68,7 @@ class Net:
     def kill(self):
         self.f.kill_tribd('r0')
         shutil.rmtree('/sys/fs/bpf/trib/' + self.f.ns('r0'))
-        if 'xdp' in self.f.host('r0', 'ip', 'link').stdout:
+        if not until(5, lambda: 'xdp' not in self.f.host('r0', 'ip', 'link').stdout):
             raise RuntimeError('programs are still there')
 
     def start(self):

@@ -6,56 +6,6 @@
 
 #include "inner.h"
 
-struct boot_body *detour_body(const struct detour_tree *e, enum detour_say say, uint64_t chunk,
-			      uint32_t value, const void *more, unsigned int len)
-{
-	struct detour_head h = {
-		.say = (uint8_t)say,
-		.tree = (uint16_t)e->s->index,
-		.generation = e->generation,
-		.chunk = chunk,
-		.value = value,
-	};
-	struct boot_body *b = boot_body_new(sizeof(h) + len);
-
-	if (!b)
-		return NULL;
-	memcpy(b->data, &h, sizeof(h));
-	if (more)
-		memcpy(b->data + sizeof(h), more, len);
-	return b;
-}
-
-static void no_memory(struct detour_tree *e)
-{
-	trib_die_rank(e->s->eng, TRIB_ERR_SYSTEM, -ENOMEM, -1, "out of memory");
-}
-
-void detour_say(struct detour_tree *e, unsigned int rank, struct boot_body *body)
-{
-	if (!body || trib_mesh_say(&e->d->mesh, rank, body))
-		no_memory(e);
-	boot_body_put(body);
-}
-
-void detour_say_all(struct detour_tree *e, struct boot_body *body)
-{
-	unsigned int r;
-	int err = body ? 0 : -ENOMEM;
-
-	for (r = 0; !err && r < e->s->eng->world; r++)
-		if (r != e->s->eng->rank)
-			err = trib_mesh_say(&e->d->mesh, r, body);
-	if (err)
-		no_memory(e);
-	boot_body_put(body);
-}
-
-void detour_garbage(struct trib_detours *d, int rank, const char *what)
-{
-	trib_die_rank(&d->t->eng, TRIB_ERR_SYSTEM, -EPROTO, rank, "rank %d %s", rank, what);
-}
-
 /* --- the engine's callbacks */
 
 static struct detour_tree *tree_of(struct trib_stream *s)
@@ -283,7 +233,7 @@ int trib_detours_meet(struct trib *t)
 	return e.err;
 }
 
-int trib_detours_start(struct trib *t)
+int trib_detours_start(struct trib *t, void (*epochs)(struct trib *t))
 {
 	struct trib_detours *d = t->detours;
 	unsigned int i;
@@ -295,7 +245,9 @@ int trib_detours_start(struct trib *t)
 		d->tree[i].d = d;
 		d->tree[i].s = t->eng.stream[i];
 	}
-	d->host = *t->eng.host;
+	d->epochs = epochs;
+	d->was = t->eng.host;
+	d->host = *d->was;
 	d->host.relay_lost = relay_lost;
 	d->host.detour = send_grad;
 	t->eng.host = &d->host;
@@ -325,7 +277,8 @@ void trib_detours_close(struct trib *t)
 	trib_mesh_close(&d->mesh, false);
 	for (i = 0; i < t->eng.nstream; i++)
 		detour_change_free(&d->tree[i]);
-	t->eng.host = &trib_host;
+	if (d->was)
+		t->eng.host = d->was;
 	t->detours = NULL;
 	free(d);
 }
