@@ -16,10 +16,29 @@
 /* No relay begins it. Cells in it match no packet. */
 #define NO_EPOCH 0xffffffffU
 
+/* Return: false if its result is there. */
+static bool take_away(struct trib_stream *s, uint64_t c)
+{
+	__u64 *state = &trib_cell_shared(s, c)->state;
+	__u64 ready = trib_cell_word(s, c, TRIB_CELL_READY),
+	      sent = trib_cell_word(s, c, TRIB_CELL_SENT);
+
+	for (;;) {
+		if (trib_word_cas(state, ready, trib_cell_word(s, c, TRIB_CELL_FREE)) ||
+		    trib_word_cas(state, sent, trib_cell_word(s, c, TRIB_CELL_FREE)))
+			return true;
+		/* XDP on another CPU needs a microsecond to write it. */
+		if (trib_cells_state(s, c) == TRIB_CELL_RESULT)
+			return false;
+		if (trib_cells_state(s, c) == TRIB_CELL_FREE)
+			return true;
+	}
+}
+
 /* Take the cell of a chunk away from XDP. If that was faster, its result counts. */
 static void withdraw(struct trib_stream *s, uint64_t c)
 {
-	while (!s->eng->dead && trib_chunk_waits(s, c) && !trib_cells_withdraw(s, c))
+	while (!s->eng->dead && trib_chunk_waits(s, c) && !take_away(s, c))
 		trib_cells_deliver(s, c);
 }
 

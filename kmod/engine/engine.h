@@ -392,7 +392,7 @@ void trib_req_free(struct trib_req *r);
 /** trib_req_orphan() - let a request outlive the engine with status and ctx */
 void trib_req_orphan(struct trib_req *r);
 
-/* --- error.c: the newest error, and the end ------------------------------------ */
+/* --- engine.c: the newest error, and the end ------------------------------------ */
 
 /**
  * trib_fault() - set the newest error

@@ -225,6 +225,20 @@ void trib_window_gap(struct trib_stream *s, uint64_t c);
 
 /* --- lanes.c: cells shared with XDP ------------------------------------------ */
 
+/* The cell of chunk @c, with the words that XDP shares; and its state as a word. */
+static inline struct trib_cell *trib_cell_shared(const struct trib_stream *s, uint64_t c)
+{
+	uint8_t *h = s->cells + (size_t)(c & s->cell_mask) * s->stride;
+
+	return (struct trib_cell *)(h - offsetof(struct trib_cell, h));
+}
+
+static inline uint64_t trib_cell_word(const struct trib_stream *s, uint64_t c,
+				      enum trib_cell_state state)
+{
+	return TRIB_CELL(s->epoch, (uint32_t)c, state);
+}
+
 /* Take the cells of a stream whose window, nval and epoch are set. Return: 0 or -errno. */
 int trib_cells_start(struct trib_stream *s, const struct trib_cells *cells);
 /* RESULTs before the first chunk are there, so that its window needs no exception. */
@@ -266,8 +280,6 @@ void trib_lanes_sample(struct trib_stream *s, uint32_t took_ns);
 /* Was something lost lately? */
 bool trib_lanes_lossy(const struct trib_stream *s);
 
-/* Take chunk @c, sent or not, away from XDP. Return: false if its result is there. */
-bool trib_cells_withdraw(struct trib_stream *s, uint64_t c);
 /* Hand the result of chunk @c, which is in its cell, to the engine. */
 void trib_cells_deliver(struct trib_stream *s, uint64_t c);
 

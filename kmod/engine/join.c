@@ -15,7 +15,7 @@
 /* Largest window that a START may announce. */
 #define WINDOW_MAX 16384
 
-/* Of results that this host may hold. */
+/* The epoch of results that this host may hold. */
 static uint32_t newest_epoch(const struct trib_stream *s)
 {
 	if (s->detour.state)

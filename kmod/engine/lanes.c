@@ -21,21 +21,10 @@
  */
 #include "inner.h"
 
-static struct trib_cell *shared(const struct trib_stream *s, uint64_t c)
-{
-	uint8_t *h = s->cells + (size_t)(c & s->cell_mask) * s->stride;
-
-	return (struct trib_cell *)(h - offsetof(struct trib_cell, h));
-}
-
-static uint64_t word(const struct trib_stream *s, uint64_t c, enum trib_cell_state state)
-{
-	return TRIB_CELL(s->epoch, (uint32_t)c, state);
-}
-
 enum trib_cell_state trib_cells_state(const struct trib_stream *s, uint64_t c)
 {
-	uint64_t x = trib_word_load(&shared(s, c)->state) ^ word(s, c, TRIB_CELL_FREE);
+	uint64_t x = trib_word_load(&trib_cell_shared(s, c)->state) ^
+		     trib_cell_word(s, c, TRIB_CELL_FREE);
 
 	return x <= TRIB_CELL_STATES ? (enum trib_cell_state)x : TRIB_CELL_FREE;
 }
@@ -45,7 +34,8 @@ void trib_cells_begin(struct trib_stream *s)
 	uint64_t c;
 
 	for (c = s->next - s->window; c != s->next; c++)
-		trib_word_store(&shared(s, c)->state, word(s, c, TRIB_CELL_RESULT));
+		trib_word_store(&trib_cell_shared(s, c)->state,
+				trib_cell_word(s, c, TRIB_CELL_RESULT));
 }
 
 int trib_cells_start(struct trib_stream *s, const struct trib_cells *cells)
@@ -114,35 +104,35 @@ static bool is_free(const struct trib_stream *s, uint64_t c)
 static void stamp(struct trib_stream *s, uint64_t c)
 {
 	if (trib_cell_stamped((uint32_t)c))
-		trib_word_store(&shared(s, c)->sent_ns, s->eng->now);
+		trib_word_store(&trib_cell_shared(s, c)->sent_ns, s->eng->now);
 }
 
 bool trib_cells_take(struct trib_stream *s, uint64_t c)
 {
 	stamp(s, c);
-	return trib_word_cas(&shared(s, c)->state, word(s, c, TRIB_CELL_READY),
-			     word(s, c, TRIB_CELL_SENT));
+	return trib_word_cas(&trib_cell_shared(s, c)->state, trib_cell_word(s, c, TRIB_CELL_READY),
+			     trib_cell_word(s, c, TRIB_CELL_SENT));
 }
 
 void trib_cells_send(struct trib_stream *s, uint64_t c)
 {
 	stamp(s, c);
-	trib_word_swap(&shared(s, c)->state, word(s, c, TRIB_CELL_SENT));
+	trib_word_swap(&trib_cell_shared(s, c)->state, trib_cell_word(s, c, TRIB_CELL_SENT));
 }
 
 void trib_cells_unsend(struct trib_stream *s, uint64_t c)
 {
-	trib_word_swap(&shared(s, c)->state, word(s, c, TRIB_CELL_FREE));
+	trib_word_swap(&trib_cell_shared(s, c)->state, trib_cell_word(s, c, TRIB_CELL_FREE));
 }
 
 void trib_cells_ready(struct trib_stream *s, uint64_t c)
 {
-	trib_word_publish(&shared(s, c)->state, word(s, c, TRIB_CELL_READY));
+	trib_word_publish(&trib_cell_shared(s, c)->state, trib_cell_word(s, c, TRIB_CELL_READY));
 }
 
 bool trib_cells_copy(const struct trib_stream *s, uint64_t c, struct trib_largest *to)
 {
-	const struct trib_hdr *h = &shared(s, c)->h;
+	const struct trib_hdr *h = &trib_cell_shared(s, c)->h;
 	unsigned int len;
 
 	if (trib_cells_state(s, c) != TRIB_CELL_SENT)
@@ -238,7 +228,7 @@ static bool all_delivered(const struct trib_stream *s, uint64_t ns)
 /* Hand RESULT @c to the engine, unless its header lies. */
 static void read_cell(struct trib_stream *s, uint64_t c)
 {
-	const struct trib_cell *cell = shared(s, c);
+	const struct trib_cell *cell = trib_cell_shared(s, c);
 	struct trib_hdr h;
 	struct trib_rx rx;
 
@@ -276,23 +266,6 @@ static void note_next(struct trib_stream *s, uint64_t c)
 		trib_lanes_begin(s, next);
 }
 
-bool trib_cells_withdraw(struct trib_stream *s, uint64_t c)
-{
-	__u64 *state = &shared(s, c)->state;
-	__u64 ready = word(s, c, TRIB_CELL_READY), sent = word(s, c, TRIB_CELL_SENT);
-
-	for (;;) {
-		if (trib_word_cas(state, ready, word(s, c, TRIB_CELL_FREE)) ||
-		    trib_word_cas(state, sent, word(s, c, TRIB_CELL_FREE)))
-			return true;
-		/* XDP on another CPU needs a microsecond to write it. */
-		if (trib_cells_state(s, c) == TRIB_CELL_RESULT)
-			return false;
-		if (trib_cells_state(s, c) == TRIB_CELL_FREE)
-			return true;
-	}
-}
-
 void trib_cells_deliver(struct trib_stream *s, uint64_t c)
 {
 	read_cell(s, c);
@@ -322,7 +295,7 @@ unsigned int trib_cells_read(struct trib_stream *s)
 	s->lanes.seen = trib_cells_delivered(s);
 	for (c = s->una; c < reach(s, 0) && !s->eng->dead; c++) {
 		/* Another CPU has just written these cells. */
-		__builtin_prefetch(shared(s, c + 2));
+		__builtin_prefetch(trib_cell_shared(s, c + 2));
 		if (!trib_chunk_waits(s, c) || !has_result(s, c))
 			continue;
 		read_cell(s, c);

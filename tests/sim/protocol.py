@@ -18,7 +18,7 @@ BEGIN = "<!-- rules: begin (tests/sim/protocol.py --write) -->\n"
 END = "<!-- rules: end -->\n"
 PARTS = (("Dedicated pools", "rules.py"), ("Shared pools", "pool/rules.py"),
          ("Workers whose XDP program sends", "reflex/rules.py"),
-         ("From trees to peers and back", "failover/rules.py"))
+         ("From a relay to the ranks and back", "failover/rules.py"))
 
 FAILS = {
     "wrong": "wrong sum",
@@ -39,7 +39,8 @@ FAILS = {
     "escape": "XDP sends what a rank chose, or waits for it",
 }
 COSTS = {"packets": "GRADs at the PS", "resends": "resends", "time": "time",
-         "false": "false resends", "socket": "GRADs by socket"}
+         "false": "false resends", "socket": "GRADs by socket",
+         "held": "time in which chunks are held", "changes": "detours"}
 
 
 def failure(rule):

@@ -128,8 +128,8 @@ CHECK_TESTS += $(LIB_SIM_TESTS) $(LIB_PLAIN_TESTS)
 # With real sockets and threads, on the loopback device.
 LIB_UDP_OBJS := $(addprefix $(B)/tests/lib/,relay_thread.o rank_threads.o) \
 	$(RELAY_MODEL_OBJS) $(LIB_OBJS)
-LIB_UDP_TESTS := $(addprefix $(B)/tests/unit/lib/,attach compress_threads detour \
-	detour_mesh detour_owner udp)
+LIB_UDP_TESTS := $(addprefix $(B)/tests/unit/,lib/attach lib/compress_threads detour/mesh \
+	detour/owner detour/ranks lib/udp)
 
 $(LIB_UDP_TESTS): %: %.o $(LIB_UDP_OBJS)
 	$(CC) $(LDFLAGS_ALL) $(if $(findstring lib/udp,$@),-Wl$(comma)--wrap=sendmsg) \
@@ -182,7 +182,7 @@ $(B)/tests/unit/lib/udp_tsan: tests/unit/lib/udp.c $(LIB_TSAN_SOURCES) \
 	$(CC) -std=gnu11 $(WARN) -O1 -g -fsanitize=thread $(CPPFLAGS_ALL) \
 		-Wl,--wrap=sendmsg -o $@ $< $(LIB_TSAN_SOURCES) $(LIB_TSAN_OBJS) -lpthread -lm
 
-$(B)/tests/unit/lib/detour_tsan: tests/unit/lib/detour.c $(LIB_TSAN_SOURCES) \
+$(B)/tests/unit/detour/ranks_tsan: tests/unit/detour/ranks.c $(LIB_TSAN_SOURCES) \
 		$(wildcard userspace/lib/*.h userspace/lib/*/*.h userspace/peer/boot/*.h \
 		kmod/engine/*.h) $(LIB_TSAN_OBJS)
 	@mkdir -p $(@D)
@@ -208,8 +208,8 @@ $(B)/tests/unit/lib/compress_on_gpu_tsan: tests/unit/lib/compress_threads.c \
 		$(GPU_DOUBLE_SOURCES) $(LIB_TSAN_OBJS) -lpthread -lm
 
 ifneq ($(SAN),1)
-CHECK_TESTS += $(addprefix $(B)/tests/unit/lib/,compress_on_gpu_tsan compress_tsan \
-	detour_tsan udp_tsan)
+CHECK_TESTS += $(addprefix $(B)/tests/unit/lib/,compress_on_gpu_tsan compress_tsan udp_tsan) \
+	$(B)/tests/unit/detour/ranks_tsan
 endif
 
 # The API to parameter servers, with sockets and threads; and the same under
@@ -226,7 +226,7 @@ LIB_PS_TSAN_SOURCES := $(LIB_SRC) $(PEER_BOOT_SRC) kernels/sum/words.c $(ENGINE_
 $(B)/tests/unit/lib/ps_api_tsan: tests/unit/lib/ps_api.c \
 		$(LIB_TSAN_OBJS) $(LIB_PS_TSAN_SOURCES) $(wildcard userspace/lib/*.h \
 		userspace/lib/*/*.h userspace/ndn/*/*.h userspace/ndn/*/*/*.h \
-		kmod/engine/*.h)
+		kmod/engine/*.h) $(LIB_TSAN_OBJS)
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 $(WARN) -O1 -g -fsanitize=thread $(CPPFLAGS_ALL) -o $@ \
 		$(filter %.c %.o,$^) -lsodium -ljansson -lpthread -lm

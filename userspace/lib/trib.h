@@ -119,6 +119,10 @@ enum trib_transport {
  *           TRIB_JOIN_TIMEOUT_MS, else 60000.
  * @timeout_ms: a rank that is silent for this long is dead: collectives fail
  *           with TRIB_ERR_DEAD. Default: TRIB_TIMEOUT_MS, else the job's (5000).
+ *           With TRIB_DETOUR=1 on all ranks, and an address where ranks meet (TRIB_PEERS,
+ *           or the job's peers): if a relay dies, ranks sum for it, by connections of
+ *           their own, until it is back. Calls go on within 200 ms, with the same bits
+ *           where sums travel as integers; see &trib_counters.detours.
  * @spin_us: longest time that a wait polls before it blocks, if recent waits gained by
  *           it and nobody else needed the CPU. Default: TRIB_SPIN_US, else 0.
  */

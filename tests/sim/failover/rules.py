@@ -23,7 +23,8 @@ RULES = {
         "its holder has lost its own values", "dies", "wrong hang"),
     "results_are_kept": Rule(
         "a rank keeps RESULT c until it sends c + 2W: another may lack it", "dies", "hang wrong"),
-    # --- and back. Ranks that disagree miss the relay again, and only lose time.
+    # --- and back
+    # Ranks that disagree miss the relay again, and only lose time.
     "return_is_joined_by_all": Rule(
         "no rank holds its chunks before all have joined the same epoch", "returns",
         Cost("held", 1.2)),

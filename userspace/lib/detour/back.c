@@ -7,7 +7,6 @@
 #include <errno.h>
 
 #include "inner.h"
-#include "lib/way/carrier.h"
 
 /* A new epoch runs for this rank: tell the others. */
 static void note_epoch(struct detour_tree *e)
@@ -70,8 +69,7 @@ static void go_back(struct detour_tree *e)
 	if (e->s->una < at)
 		return;
 	trib_detour_end(e->s, e->mine);
-	if (e->d->t->transport->epochs)
-		e->d->t->transport->epochs(e->d->t);
+	e->d->epochs(e->d->t);
 }
 
 void detour_back(struct detour_tree *e)

@@ -6,56 +6,6 @@
 
 #include "inner.h"
 
-struct boot_body *detour_body(const struct detour_tree *e, enum detour_say say, uint64_t chunk,
-			      uint32_t value, const void *more, unsigned int len)
-{
-	struct detour_head h = {
-		.say = (uint8_t)say,
-		.tree = (uint16_t)e->s->index,
-		.generation = e->generation,
-		.chunk = chunk,
-		.value = value,
-	};
-	struct boot_body *b = boot_body_new(sizeof(h) + len);
-
-	if (!b)
-		return NULL;
-	memcpy(b->data, &h, sizeof(h));
-	if (more)
-		memcpy(b->data + sizeof(h), more, len);
-	return b;
-}
-
-static void no_memory(struct detour_tree *e)
-{
-	trib_die_rank(e->s->eng, TRIB_ERR_SYSTEM, -ENOMEM, -1, "out of memory");
-}
-
-void detour_say(struct detour_tree *e, unsigned int rank, struct boot_body *body)
-{
-	if (!body || trib_mesh_say(&e->d->mesh, rank, body))
-		no_memory(e);
-	boot_body_put(body);
-}
-
-void detour_say_all(struct detour_tree *e, struct boot_body *body)
-{
-	unsigned int r;
-	int err = body ? 0 : -ENOMEM;
-
-	for (r = 0; !err && r < e->s->eng->world; r++)
-		if (r != e->s->eng->rank)
-			err = trib_mesh_say(&e->d->mesh, r, body);
-	if (err)
-		no_memory(e);
-	boot_body_put(body);
-}
-
-void detour_garbage(struct trib_detours *d, int rank, const char *what)
-{
-	trib_die_rank(&d->t->eng, TRIB_ERR_SYSTEM, -EPROTO, rank, "rank %d %s", rank, what);
-}
-
 /* --- the engine's callbacks */
 
 static struct detour_tree *tree_of(struct trib_stream *s)
@@ -159,13 +109,33 @@ static uint64_t turn(void *arg)
 	return away && !t->eng.dead ? t->eng.now + DETOUR_LOOK : 0;
 }
 
+/* The tree that has lost its relay and waits for the state of rank @rank, if any. */
+static const struct detour_tree *waiting_for(const struct trib_detours *d, int rank)
+{
+	unsigned int i;
+
+	for (i = 0; i < d->t->eng.nstream; i++)
+		if (d->tree[i].s->detour.state == TRIB_DETOUR_FROZEN && rank >= 0 &&
+		    !d->tree[i].peer[rank].known)
+			return &d->tree[i];
+	return NULL;
+}
+
 static void lost(void *arg, const struct trib_peer_error *why)
 {
 	struct trib_detours *d = arg;
+	const struct detour_tree *e = waiting_for(d, why->rank);
 
 	if (d->t->eng.dead)
 		return;
 	d->heard = true;
+	if (e && why->code == TRIB_PEER_DEAD) {
+		trib_die_rank(
+			&d->t->eng, TRIB_ERR_RELAY, -EHOSTUNREACH, why->rank,
+			"the relay of tree %u does not answer, and rank %d cannot be reached without it",
+			e->s->tree, why->rank);
+		return;
+	}
 	trib_die_rank(&d->t->eng, why->code, why->err, why->rank, "%s", why->text);
 }
 
@@ -184,8 +154,9 @@ static void died(struct trib_guest *g)
 	if (!d->mesh.running)
 		return;
 	if (d->heard || e->rank >= 0) {
-		trib_mesh_fault(&d->mesh, e->code == TRIB_ERR_DEAD ? TRIB_PEER_DEAD : TRIB_PEER_GONE,
-				e->rank, e->text);
+		trib_mesh_fault(&d->mesh,
+				e->code == TRIB_ERR_DEAD ? TRIB_PEER_DEAD : TRIB_PEER_GONE, e->rank,
+				e->text);
 		return;
 	}
 	snprintf(text, sizeof(text), "rank %d: %.150s", rank, e->text);
@@ -199,11 +170,17 @@ static void nothing(struct trib_guest *g)
 
 /* --- life */
 
-/* Trees of shared pools have ways of their own around dead relays. */
+/*
+ * All ranks must take part, so all must want it. Trees of shared pools have ways of their own
+ * around dead relays.
+ */
 static bool is_wanted(const struct trib *t)
 {
+	const char *want = getenv("TRIB_DETOUR");
 	unsigned int i;
 
+	if (!want || strcmp(want, "1"))
+		return false;
 	for (i = 0; i < t->eng.nstream; i++)
 		if (t->eng.stream[i]->shared)
 			return false;
@@ -256,7 +233,7 @@ int trib_detours_meet(struct trib *t)
 	return e.err;
 }
 
-int trib_detours_start(struct trib *t)
+int trib_detours_start(struct trib *t, void (*epochs)(struct trib *t))
 {
 	struct trib_detours *d = t->detours;
 	unsigned int i;
@@ -268,7 +245,9 @@ int trib_detours_start(struct trib *t)
 		d->tree[i].d = d;
 		d->tree[i].s = t->eng.stream[i];
 	}
-	d->host = *t->eng.host;
+	d->epochs = epochs;
+	d->was = t->eng.host;
+	d->host = *d->was;
 	d->host.relay_lost = relay_lost;
 	d->host.detour = send_grad;
 	t->eng.host = &d->host;
@@ -298,7 +277,8 @@ void trib_detours_close(struct trib *t)
 	trib_mesh_close(&d->mesh, false);
 	for (i = 0; i < t->eng.nstream; i++)
 		detour_change_free(&d->tree[i]);
-	t->eng.host = &trib_host;
+	if (d->was)
+		t->eng.host = d->was;
 	t->detours = NULL;
 	free(d);
 }

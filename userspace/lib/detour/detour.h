@@ -9,13 +9,18 @@
 #include "lib/handle/handle.h"
 
 /**
- * trib_detours_meet() - connect the ranks, if the place says where they meet
+ * trib_detours_meet() - connect the ranks, if TRIB_DETOUR is 1 and the place says where they meet
  * A collective; before the engine joins. Return: 0, also without a meeting point, or an errno
  * that is recorded.
  */
 int trib_detours_meet(struct trib *t);
-/** trib_detours_start() - be ready: all trees run. Return: 0, or an errno that is recorded */
-int trib_detours_start(struct trib *t);
+/**
+ * trib_detours_start() - be ready: all trees run
+ * @epochs: tells tribd that epochs have changed.
+ *
+ * Return: 0, or an errno that is recorded.
+ */
+int trib_detours_start(struct trib *t, void (*epochs)(struct trib *t));
 /**
  * trib_detours_leave() - leave the other ranks; releases the lock meanwhile
  * @together: all ranks leave: answer them until they have left, too. Else they hear that this

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Detours from inside: detour.c connects them with the handle, change.c leaves a relay, sums.c
- * carries chunks, back.c goes back. Messages are little-endian; the mesh has authenticated them.
+ * carries chunks, back.c goes back, say.c speaks to other ranks. Messages are little-endian; the mesh has authenticated them.
  */
 #ifndef TRIB_LIB_DETOUR_INNER_H
 #define TRIB_LIB_DETOUR_INNER_H
@@ -77,7 +77,8 @@ struct detour_tree {
 
 /**
  * struct trib_detours - a handle's
- * @host:  its callbacks for the engine.
+ * @epochs: see trib_detours_start().
+ * @host:  its callbacks for the engine; @was: those of before.
  * @guest: hears of the engine's death.
  * @heard: the engine died because of another rank.
  * @news:  the engine has something to do. @finished: requests are done, and who waits for them
@@ -86,6 +87,8 @@ struct detour_tree {
 struct trib_detours {
 	struct trib *t;
 	struct trib_mesh mesh;
+	void (*epochs)(struct trib *t);
+	const struct trib_host_ops *was;
 	struct trib_host_ops host;
 	struct trib_guest guest;
 	bool heard;
@@ -99,7 +102,7 @@ static inline bool detour_is_away(const struct detour_tree *e)
 	return e->s->detour.state != TRIB_DETOUR_NONE;
 }
 
-/* detour.c: say to one rank, or to all others; a failure ends the engine. */
+/* say.c: say to one rank, or to all others; a failure ends the engine. */
 struct boot_body *detour_body(const struct detour_tree *e, enum detour_say say, uint64_t chunk,
 			      uint32_t value, const void *more, unsigned int len);
 void detour_say(struct detour_tree *e, unsigned int rank, struct boot_body *body);

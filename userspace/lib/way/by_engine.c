@@ -61,7 +61,7 @@ static int engine_join(struct trib *t)
 		return rc;
 	}
 	trib_engine_start(&t->eng);
-	return trib_detours_start(t);
+	return trib_detours_start(t, t->transport->epochs);
 }
 
 static int engine_issue(struct trib *t, const struct trib_call *call, struct trib_req **out)

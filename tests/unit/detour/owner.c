@@ -15,9 +15,9 @@ static const struct {
 	uint8_t op, fmt;
 	bool masks;
 } kinds[] = {
-	{TRIB_WOP_ADD, TRIB_FMT_Q32, false}, {TRIB_WOP_ADD, TRIB_FMT_I32, true},
-	{TRIB_WOP_ADD, TRIB_FMT_W64, false}, {TRIB_WOP_MAX, TRIB_FMT_W64, false},
-	{TRIB_WOP_ADD, TRIB_FMT_F32, true},  {TRIB_WOP_ADD, TRIB_FMT_F16, false},
+	{TRIB_WOP_ADD, TRIB_FMT_Q32, false},  {TRIB_WOP_ADD, TRIB_FMT_I32, true},
+	{TRIB_WOP_ADD, TRIB_FMT_W64, false},  {TRIB_WOP_MAX, TRIB_FMT_W64, false},
+	{TRIB_WOP_ADD, TRIB_FMT_F32, true},   {TRIB_WOP_ADD, TRIB_FMT_F16, false},
 	{TRIB_WOP_ADD, TRIB_FMT_BF16, false},
 };
 

@@ -268,17 +268,18 @@ static void detour__a_rank_that_computes_answers(void)
 	expect_good(&l, m);
 }
 
+static struct trib_req *left; /* of the rank that leaves */
+
 static void work_leaver(struct member *m)
 {
 	struct trib_error e = {0};
-	struct trib_req *r;
-	int32_t x = 1;
+	static int32_t x = 1;
 
 	together(m, true);
 	sums(m, 2);
 	if (m->rank == 1) {
 		/* It detaches with a sum that the others never join. */
-		m->wrong += trib_iallreduce(m->t, &x, &x, 1, TRIB_I32, TRIB_SUM, &r) != 0;
+		m->wrong += trib_iallreduce(m->t, &x, &x, 1, TRIB_I32, TRIB_SUM, &left) != 0;
 		return;
 	}
 	nap(20);
@@ -295,6 +296,7 @@ static void detour__a_rank_that_ends_is_named(void)
 	struct member m[RANKS];
 
 	run_ranks(&l, m, work_leaver);
+	expect(trib_wait(left) < 0);
 	expect_good(&l, m);
 }
 
@@ -397,6 +399,7 @@ int main(void)
 {
 	if (!loop_netns())
 		tap_skip_all("cannot make a network namespace");
+	setenv("TRIB_DETOUR", "1", 1);
 	setenv("TRIB_PEERS", "127.0.0.1:7499", 1);
 	run(detour__ranks_sum_for_a_dead_relay);
 	run(detour__results_go_to_ranks_that_lack_them);
