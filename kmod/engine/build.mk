@@ -7,11 +7,11 @@ ENGINE_OBJS := $(addprefix $(B)/kmod/engine/,$(TRIB_ENGINE_OBJS))
 ENGINE_SRC := $(ENGINE_OBJS:$(B)/%.o=%.c)
 
 # These link without libtrib and can fail every allocation.
-ENGINE_TESTS := $(addprefix $(B)/tests/unit/engine/,engine memory)
+ENGINE_TESTS := $(addprefix $(B)/tests/unit/,detour/engine engine/engine engine/memory)
 
 $(ENGINE_TESTS): %: %.o $(B)/tests/lib/engine_double.o $(ENGINE_OBJS) \
 		$(KERNELS_OBJS)
 	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS_ALL) -Wl,--wrap=calloc -o $@ $^
+	$(CC) $(LDFLAGS_ALL) -Wl,--wrap=calloc -o $@ $^ -lpthread
 
 CHECK_TESTS += $(ENGINE_TESTS)
