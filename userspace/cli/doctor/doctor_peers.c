@@ -19,16 +19,16 @@
 
 #define LIBRARY "libtrib-peer.so.0"
 
-/* Load @path, so that the loader tells what it lacks. Return: whether it can be loaded. */
+/*
+ * Load @path, so that the loader tells what it lacks. Return: whether it can be loaded. It
+ * stays: libraries below it never free what they allocate when they are loaded.
+ */
 static bool can_load(const char *path, char *why, size_t size)
 {
-	void *handle = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
-
-	if (!handle)
-		snprintf(why, size, "%s", dlerror());
-	else
-		dlclose(handle);
-	return handle;
+	if (dlopen(path, RTLD_LAZY | RTLD_LOCAL))
+		return true;
+	snprintf(why, size, "%s", dlerror());
+	return false;
 }
 
 /* The same beside this program, where a build has it, and in the lib of its prefix. */
