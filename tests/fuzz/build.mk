@@ -64,9 +64,9 @@ $(call fuzz-program,join,$(FUZZ_JOIN),)
 FUZZ_LIB := tests/fuzz/fuzz_lib.c \
 	$(addprefix tests/,lib/relay_model.c lib/engine_world.c lib/engine_script.c \
 	model/node.c model/values.c model/cells.c) \
-	$(LIB_SRC) $(ENGINE_SRC) $(BASE_LIBTRIB_SRC)
+	$(LIB_SRC) $(PEER_BOOT_SRC) $(ENGINE_SRC) $(BASE_LIBTRIB_SRC)
 
-$(call fuzz-program,lib,$(FUZZ_LIB),$(sort $(KERNELS_OBJS) $(NM_OBJS)) -Wl$(comma)--wrap=clock_gettime -lpthread -lm)
+$(call fuzz-program,lib,$(FUZZ_LIB),$(sort $(KERNELS_OBJS) $(NM_OBJS) $(SUM_OBJS)) -Wl$(comma)--wrap=clock_gettime -lpthread -lm)
 
 FUZZ_ATTACH := tests/fuzz/fuzz_attach.c tests/fuzz/sockets_double.c \
 	$(addprefix userspace/daemon/attach/,place.c reflex.c worker_tell.c) \

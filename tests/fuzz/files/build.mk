@@ -50,9 +50,9 @@ $(call fuzz-program,codec,$(FUZZ_CODEC),$(sort $(KERNELS_OBJS) $(NM_OBJS)) -ljan
 FUZZ_SAVED := $(addprefix tests/,fuzz/files/fuzz_saved.c lib/compress_world.c \
 	lib/relay_model.c lib/engine_world.c lib/engine_script.c model/node.c model/values.c model/cells.c) \
 	$(addprefix tests/lib/gpu/,double.c kernels.c memory.c) \
-	$(LIB_SRC) $(ENGINE_SRC) $(BASE_LIBTRIB_SRC)
+	$(LIB_SRC) $(PEER_BOOT_SRC) $(ENGINE_SRC) $(BASE_LIBTRIB_SRC)
 
-$(call fuzz-program,saved,$(FUZZ_SAVED),$(sort $(KERNELS_OBJS) $(NM_OBJS) $(REDUCE_OBJS)) \
+$(call fuzz-program,saved,$(FUZZ_SAVED),$(sort $(KERNELS_OBJS) $(NM_OBJS) $(SUM_OBJS) $(REDUCE_OBJS)) \
 	-Wl$(comma)--wrap=clock_gettime$(comma)--wrap=trib_gpu_load -lpthread -lm)
 
 CHECK_BINS += $(addprefix build/fuzz-,codec saved topology jobs plan apply local state ps-file ndn-file)
