@@ -166,13 +166,13 @@ def rank_dies_meanwhile(n, name):
 
 def without_wish(n, name):
     ranks = Ranks(n.f, HOSTS, rounds=100000, TRIB_TIMEOUT_MS='1000')
-    moving(n.f)
+    began = moving(n.f)
     n.cut()
     ranks.wait(30)
     n.mend()
     tap.test(name + '__a_job_that_does_not_want_it_ends', all(
         'does not answer' in o or 'nothing can be sent' in o or 'sign of life' in o
-        for o in ranks.out.values()), ranks)
+        for o in ranks.out.values()), began, ranks)
 
 
 for way in ('xdp', 'udp'):
