@@ -444,8 +444,8 @@ doctor_sees_drops()
 	in_ns w0 python3 -c '
 import socket, struct
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-# version 2, GRAD, up, ADD, I32; a secret that is wrong.
-h = struct.pack("!8B4H2I2Hi8s", 2, 1, 1, 0, 2, 0, 0, 0, 1, 1, 0, 0, 0, 1, 16, 0, 0, b"wrong   ")
+# version 3, GRAD, up, ADD, I32; a secret that is wrong.
+h = struct.pack("!8B4H2I2Hi8s", 3, 1, 1, 0, 2, 0, 0, 0, 1, 1, 0, 0, 0, 1, 16, 0, 0, b"wrong   ")
 s.sendto(h + bytes(64), ("10.78.0.1", 7417))' || return 1
 	found warn counter drop-auth || return 1
 	good stats reset && ! found warn counter drop-auth
