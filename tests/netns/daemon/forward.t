@@ -18,7 +18,7 @@ import sys
 sys.path.insert(0, sys.path[0] + '/../lib')
 from tribd import *  # noqa: E402,F403
 
-GRAD = struct.pack('>8B4H2I2HIQ', 2, 1, 1, 0, 1, 0, 0, 0, 77, 7, 0, 0, 1, 1, 16, 0,
+GRAD = struct.pack('>8B4H2I2HIQ', 3, 1, 1, 0, 1, 0, 0, 0, 77, 7, 0, 0, 1, 1, 16, 0,
                    0, 1) + bytes(64)
 
 need()
