@@ -277,7 +277,7 @@ static void work_leaver(struct member *m)
 
 	together(m, true);
 	sums(m, 2);
-	/* Who ends takes with it what others have not received yet. */
+	/* A rank that ends takes with it what others have not received yet. */
 	pthread_barrier_wait(&script.all);
 	if (m->rank == 1) {
 		/* It detaches with a sum that the others never join. */
