@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The mesh's thread: receives, sends, and notices ranks that end. */
 #include <errno.h>
+#include <linux/sockios.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -14,6 +16,7 @@
 
 #define BEAT_MAX_MS 250
 #define LAST_MS 300 /* for last messages to leave */
+#define LOOK_MS 5   /* between two looks whether they have */
 
 void trib_mesh_wake(struct trib_mesh *m)
 {
@@ -164,8 +167,8 @@ static int wait_ms(const struct trib_mesh *m, uint64_t due)
 
 	if (m->beats && (!end || m->beat_ms * 1000000 < end))
 		end = m->beat_ms * 1000000;
-	if (m->closing && (!end || m->end_ms * 1000000 < end))
-		end = m->end_ms * 1000000;
+	if (m->closing)
+		return LOOK_MS;
 	if (!end)
 		return -1;
 	return end > now ? (int)((end - now) / 1000000 + 1) : 0;
@@ -191,13 +194,25 @@ static void sleep_until(struct trib_mesh *m, uint64_t due)
 		return;
 }
 
-/* Has every rank that is left said BYE, and everything been sent? */
+/*
+ * Is the other end without something that was said? Closing a socket from which not all was
+ * read resets the connection, and what its other end has not acknowledged is gone.
+ */
+static bool is_unsent(const struct boot_conn *c)
+{
+	int left = 0;
+
+	return c->out || (!ioctl(c->fd, SIOCOUTQ, &left) && left);
+}
+
+/* Has every rank that is left said BYE, and has it all that was said? */
 static bool all_left(const struct trib_mesh *m)
 {
 	uint32_t i;
 
 	for (i = 0; i < m->conf.world; i++)
-		if (m->conn[i].fd >= 0 && (m->conn[i].out || (m->orderly && !m->conn[i].bye)))
+		if (m->conn[i].fd >= 0 &&
+		    (is_unsent(&m->conn[i]) || (m->orderly && !m->conn[i].bye)))
 			return false;
 	return true;
 }
