@@ -107,10 +107,15 @@ dies()
 		0 | 1) export TRIB_TRANSPORT=kernel ;;
 		esac
 		echo $$ >'"$tmp"'/pid.$RANK
-		exec trib-perf -b 64K -e 64K -n 100000 2>'"$tmp"'/err.$RANK' &
-	soon has_sockets w0 || return
+		exec trib-perf -b 64K -e 64K -n 100000 2>'"$tmp"'/err.$RANK' >"$tmp/run" &
+	soon has_sockets w0 || echo "no socket yet"
+	soon test -s "$tmp/pid.$rank" || echo "rank $rank has not begun"
 	sleep 1
-	kill -KILL "$(<"$tmp/pid.$rank")" || return
+	# If this fails, the ranks would go on for long.
+	if ! kill -KILL "$(<"$tmp/pid.$rank")"; then
+		cat "$tmp"/pid.* | xargs -r kill -KILL
+		return 1
+	fi
 	wait $! || rc=$?
 	((rc)) || { echo "nobody failed"; return 1; }
 	for r in 0 1 2 3; do

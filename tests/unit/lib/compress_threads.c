@@ -309,7 +309,7 @@ static void go(struct member *m)
 	unsigned int i;
 	int rc;
 
-	/* Who goes while others still attach lets them fail. */
+	/* A rank that goes while others still attach lets them fail. */
 	pthread_barrier_wait(&there);
 	if (m->rc)
 		return;
