@@ -120,46 +120,12 @@ static int listen_any(struct meeting *g)
 
 /* --- to ranks of lower number */
 
-static int await(int fd, short events, uint64_t end_ms)
-{
-	struct pollfd p = {.fd = fd, .events = events};
-	uint64_t now;
-	int n;
-
-	do {
-		now = clock_ms();
-		n = poll(&p, 1, now < end_ms ? (int)(end_ms - now) : 0);
-	} while (n < 0 && errno == EINTR);
-	return n > 0 ? 0 : -ETIMEDOUT;
-}
-
-static int dial(const struct card *to, uint64_t end_ms, int *out)
-{
-	int family = addr_is_v4(&to->ip) ? AF_INET : AF_INET6, err = 0;
-	union addr_sock sock;
-	socklen_t len = addr_to_sock(family, &to->ip, to->port, &sock), size = sizeof(err);
-	int fd = socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-
-	if (fd < 0)
-		return -errno;
-	if (connect(fd, &sock.sa, len) && errno != EINPROGRESS)
-		err = errno;
-	else if (await(fd, POLLOUT, end_ms))
-		err = ETIMEDOUT;
-	else if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &err, &size))
-		err = errno;
-	if (err)
-		close(fd);
-	else
-		*out = fd;
-	return -err;
-}
-
 static int reach(struct meeting *g, uint32_t rank)
 {
 	struct boot_conn *c = &g->m->conn[rank];
 	struct proof p = {.rank = g->m->conf.rank};
-	int fd = -1, err = dial(g->cards[rank], g->end_ms, &fd);
+	const struct card *to = g->cards[rank];
+	int fd = -1, err = boot_dial(&to->ip, to->port, g->end_ms, &fd);
 
 	if (err)
 		return err;

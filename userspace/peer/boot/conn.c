@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,6 +20,41 @@ struct boot_out {
 	struct boot_body *body;
 	size_t at; /* bytes written, head and body */
 };
+
+int boot_await(int fd, short events, uint64_t end)
+{
+	struct pollfd p = {.fd = fd, .events = events};
+	uint64_t now = clock_ms();
+	int n;
+
+	do {
+		n = poll(&p, 1, now < end ? (int)(end - now) : 0);
+		now = clock_ms();
+	} while (n < 0 && errno == EINTR);
+	return n > 0 ? 0 : -ETIMEDOUT;
+}
+
+int boot_dial(const struct in6_addr *ip, uint16_t port, uint64_t end, int *out)
+{
+	int family = addr_is_v4(ip) ? AF_INET : AF_INET6, err = 0;
+	union addr_sock sock;
+	socklen_t len = addr_to_sock(family, ip, port, &sock), size = sizeof(err);
+	int fd = socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		return -errno;
+	if (connect(fd, &sock.sa, len) && errno != EINPROGRESS)
+		err = errno;
+	else if (boot_await(fd, POLLOUT, end))
+		err = ETIMEDOUT;
+	else if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &err, &size))
+		err = errno;
+	if (err)
+		close(fd);
+	else
+		*out = fd;
+	return -err;
+}
 
 void boot_conn_init(struct boot_conn *c, int fd)
 {

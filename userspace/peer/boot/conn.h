@@ -69,6 +69,11 @@ void boot_conn_secure(struct boot_conn *c, bool is_root, uint64_t max);
  */
 int boot_conn_read(struct boot_conn *c, struct boot_msg *m);
 
+/* Poll one socket until the time @end, ms. Return: 0, or -ETIMEDOUT. */
+int boot_await(int fd, short events, uint64_t end);
+/* Connect to @ip until then; *@out does not block. Return: 0 or -errno. */
+int boot_dial(const struct in6_addr *ip, uint16_t port, uint64_t end, int *out);
+
 /* A body; the caller has one reference. NULL: no memory. */
 struct boot_body *boot_body_new(uint64_t len);
 void boot_body_put(struct boot_body *b);

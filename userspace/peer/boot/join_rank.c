@@ -14,49 +14,19 @@
 #define CONNECT_MS 1000
 #define GRACE_MS 1000 /* rank 0 may have begun later, and knows who is missing */
 
-/* Poll one socket. Return: 0, or -ETIMEDOUT. */
-static int wait_fd(int fd, short events, uint64_t end)
-{
-	struct pollfd p = {.fd = fd, .events = events};
-	uint64_t now = clock_ms();
-	int n;
-
-	do {
-		n = poll(&p, 1, now < end ? (int)(end - now) : 0);
-		now = clock_ms();
-	} while (n < 0 && errno == EINTR);
-	return n > 0 ? 0 : -ETIMEDOUT;
-}
-
 /* Connect. Return: 0 or -errno. */
 static int rank_connect(struct peer_boot *b, struct boot_conn *c, uint64_t end)
 {
 	uint64_t soon = clock_ms() + CONNECT_MS;
-	union addr_sock sock;
 	struct in6_addr ip;
 	uint16_t port = 0;
-	int family, fd, err = 0;
-	socklen_t len, size = sizeof(err);
+	int fd = -1, err;
 
 	addr_parse_port(b->conf.address, &ip, &port);
-	family = addr_is_v4(&ip) ? AF_INET : AF_INET6;
-	len = addr_to_sock(family, &ip, port, &sock);
-	fd = socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	if (fd < 0)
-		return -errno;
-	if (connect(fd, &sock.sa, len) && errno != EINPROGRESS) {
-		err = errno;
-	} else if (wait_fd(fd, POLLOUT, soon < end ? soon : end)) {
-		err = ETIMEDOUT;
-	} else if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &err, &size)) {
-		err = errno;
-	}
-	if (err) {
-		close(fd);
-		return -err;
-	}
-	boot_conn_init(c, fd);
-	return 0;
+	err = boot_dial(&ip, port, soon < end ? soon : end, &fd);
+	if (!err)
+		boot_conn_init(c, fd);
+	return err;
 }
 
 /* Send what is queued, and wait for one message. Return: 0 or -errno. */
@@ -71,7 +41,7 @@ static int rank_wait(struct boot_conn *c, struct boot_msg *m, uint64_t end)
 			return 0;
 		if (in < 0 || out < 0)
 			return in < 0 ? in : out;
-		if (wait_fd(c->fd, (short)(POLLIN | (out ? 0 : POLLOUT)), end))
+		if (boot_await(c->fd, (short)(POLLIN | (out ? 0 : POLLOUT)), end))
 			return -ETIMEDOUT;
 	}
 }
