@@ -50,6 +50,22 @@ class Tap:
         return 1 if self.failed else 0
 
 
+class Worlds:
+    """A model whose runs are one world each."""
+
+    def __init__(self, world, rules, verdicts):
+        self.world, self.rules, self.VERDICTS = world, rules, verdicts
+
+    def run(self, seed, scenario, without=None):
+        """None, or a verdict and its text."""
+        return self.world(seed, self.rules(without), scenario).run()
+
+    def measure(self, seed, scenario, without=None):
+        """The costs of a run, or None."""
+        world = self.world(seed, self.rules(without), scenario)
+        return None if world.run() else world.cost
+
+
 class Suite:
     """Rules and scenarios by name.
 

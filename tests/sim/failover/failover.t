@@ -13,9 +13,11 @@ import sys
 sys.dont_write_bytecode = True
 sys.path[0] = os.path.join(sys.path[0], "..")
 
-from failover import model
-from failover.rules import RULES
-from harness import Suite
+from failover.rules import RULES, Rules
+from failover.scenarios import SCENARIOS
+from failover.world import VERDICTS, World
+from harness import Suite, Worlds
 
 if __name__ == "__main__":
-    sys.exit(Suite(model, RULES, model.SCENARIOS, lambda name: 100, 30).main(__doc__))
+    sys.exit(Suite(Worlds(World, Rules, VERDICTS), RULES, SCENARIOS, lambda name: 100,
+                   30).main(__doc__))
