@@ -30,6 +30,7 @@ static inline uint32_t shape_alg(struct peer_shape *s, enum peer_alg alg, uint64
 
 	*s = (struct peer_shape){.alg = alg, .nics = 1 + shape_below(seed, 3)};
 	s->tree_below = shape_below(seed, 2) ? 40 : 0;
+	s->doubling_below = shape_below(seed, 2) ? 40 : 0;
 	s->segment = shape_below(seed, 3);
 	switch (alg) {
 	case PEER_ALG_BCUBE:
@@ -117,11 +118,12 @@ static inline const char *shape_text(const struct peer_shape *s)
 
 	snprintf(
 		text, sizeof(text),
-		"%s world %u nics %u n %u k %u rows %u cols %u halving %llu tree %llu segment %llu "
+		"%s world %u nics %u n %u k %u rows %u cols %u halving %llu doubling %llu tree %llu segment %llu "
 		"intra %d machines %u",
 		peer_alg_name(s->alg), s->world, s->nics, s->n, s->k, s->rows, s->cols,
-		(unsigned long long)s->halving_below, (unsigned long long)s->tree_below,
-		(unsigned long long)s->segment, s->intra, s->machines);
+		(unsigned long long)s->halving_below, (unsigned long long)s->doubling_below,
+		(unsigned long long)s->tree_below, (unsigned long long)s->segment, s->intra,
+		s->machines);
 	return text;
 }
 

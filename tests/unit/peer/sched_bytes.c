@@ -97,6 +97,42 @@ static void halving__bytes_and_steps(void)
 	even(&s, 2, 8);
 }
 
+/* Each of k NICs carries log2 W times its lane's share of the vector, one way. */
+static void doubling__bytes_and_steps(void)
+{
+	struct peer_shape s = {
+		.alg = PEER_ALG_HALVING, .world = 16, .nics = 1, .doubling_below = 481};
+	uint64_t bytes[2] = {4 * 480};
+
+	all_move(&s, PEER_ALLREDUCE, 480, bytes, 1, 4);
+	s.nics = 2;
+	bytes[0] = bytes[1] = 4 * 240;
+	all_move(&s, PEER_ALLREDUCE, 480, bytes, 2, 4);
+	s.doubling_below = 480;
+	bytes[0] = bytes[1] = 2 * 15 * 480 / 16 / 2;
+	all_move(&s, PEER_ALLREDUCE, 480, bytes, 2, 8);
+}
+
+/* Both ranks of a pair add in the same order, so they get the same bits of any values. */
+static void doubling__pairs_agree_on_the_order(void)
+{
+	struct peer_shape s = {
+		.alg = PEER_ALG_HALVING, .world = 8, .nics = 1, .doubling_below = UINT64_MAX};
+	struct peer_what what = {PEER_ALLREDUCE, 64, 0};
+	struct peer_sched sched;
+	uint32_t r, j;
+
+	for (r = 0; r < s.world; r++) {
+		expect_eq(peer_sched_make(&sched, &s, &what, r), 0);
+		for (j = 0; j < sched.lane[0].nop; j++) {
+			const struct peer_op *o = &sched.lane[0].op[j];
+
+			expect_eq(o->swap, o->kind == PEER_ADD && o->peer < r);
+		}
+		peer_sched_free(&sched);
+	}
+}
+
 static void halving__lanes_talk_to_different_ranks_at_every_step(void)
 {
 	struct peer_shape s = {.alg = PEER_ALG_HALVING, .world = 8, .nics = 3};
@@ -385,6 +421,8 @@ static void allreduce__one_last_addition_of_each_element(void)
 				uint32_t r, l, j;
 
 				shape_random(&c, alg, intra, &seed, 24);
+				/* With whole vectors it is complete on all ranks. */
+				c.shape.doubling_below = 0;
 				for (r = 0; r < c.shape.world; r++) {
 					struct peer_sched s;
 
@@ -405,6 +443,8 @@ int main(void)
 	run(ring__bytes_and_steps);
 	run(direct__bytes_and_steps);
 	run(halving__bytes_and_steps);
+	run(doubling__bytes_and_steps);
+	run(doubling__pairs_agree_on_the_order);
 	run(halving__lanes_talk_to_different_ranks_at_every_step);
 	run(halving__folded_ranks_send_a_vector_more);
 	run(bcube__bytes_and_steps);

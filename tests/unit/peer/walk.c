@@ -89,7 +89,8 @@ static void halving__sums_are_right(void)
 	for (uint32_t n = 1; n <= 17; n++)
 		expect(many(&(struct peer_shape){.alg = PEER_ALG_HALVING,
 						 .world = n,
-						 .nics = 1 + (uint32_t)(chance() % 2)},
+						 .nics = 1 + (uint32_t)(chance() % 2),
+						 .doubling_below = chance() % 2 ? 500 : 0},
 			    20));
 }
 

@@ -54,7 +54,7 @@ static void add_all(struct peer_choice *c, const struct peer_place *p)
 		s.leader = p->leader;
 		s.machines = p->machines;
 	}
-	s.tree_below = UINT64_MAX;
+	s.tree_below = s.doubling_below = UINT64_MAX;
 	leaders = peer_shape_leaders(&s);
 	s.alg = PEER_ALG_RING;
 	add(c, &s);
@@ -80,6 +80,8 @@ static double best_way(struct peer_shape *s, const struct peer_load *load,
 
 	if (s->alg == PEER_ALG_TORUS && s->rows > 2 && !(s->rows & (s->rows - 1)))
 		other.halving_below = 0;
+	else if (s->alg == PEER_ALG_HALVING && load->what.collective == PEER_ALLREDUCE)
+		other.doubling_below = 0;
 	else if (has_ways(s, load->what.collective))
 		other.tree_below = 0;
 	else

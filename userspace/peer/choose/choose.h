@@ -105,7 +105,8 @@ int peer_choose(struct peer_choice *out, const struct peer_place *place,
 
 /**
  * peer_shape_tune() - set the sizes at which a shape changes its ways
- * tree_below: where broadcasts by scatter and allgather become faster. halving_below: where
+ * tree_below: where broadcasts by scatter and allgather become faster. doubling_below: where
+ * halves become faster than whole vectors. halving_below: where
  * halving no longer makes columns a tenth faster: rings talk to neighbours only. Shapes
  * are tuned for elements of @size bytes.
  *

@@ -11,6 +11,8 @@
 
 _Static_assert(PEER_MASKED_SUM == TRIB_MASK_UNITS * sizeof(uint32_t), "a unit has 32 values");
 
+#define QUIET 0x400000u /* the bit of a float that makes a NaN quiet */
+
 static uint32_t load(const unsigned char *p)
 {
 	uint32_t w;
@@ -89,33 +91,38 @@ static uint32_t add_ints(uint32_t a, uint32_t b)
 	return a + b;
 }
 
+/* kernels/reduce/reduce.h: of two NaNs, @a's is the sum. A compiler may turn them round. */
 static uint32_t add_floats(uint32_t a, uint32_t b)
 {
 	float x, y;
 
 	memcpy(&x, &a, sizeof(x));
 	memcpy(&y, &b, sizeof(y));
+	if (__builtin_isnan(x))
+		return a | QUIET;
 	x += y;
 	memcpy(&a, &x, sizeof(a));
 	return a;
 }
 
 /* Add a unit's values to their places. */
-static void add_unit(const struct peer_masked *m, unsigned char *out, const unsigned char *unit)
+static void add_unit(const struct peer_masked *m, unsigned char *out, const unsigned char *unit,
+		     bool swap)
 {
-	uint32_t w = mask_of(unit), k, v;
+	uint32_t w = mask_of(unit), k, a, b, v;
 	unsigned char *at;
 
 	for (k = 1; w; w &= w - 1, k++) {
 		at = out + 4 * __builtin_ctz(w);
-		v = m->ints ? add_ints(load(at), load(unit + 4 * k))
-			    : add_floats(load(at), load(unit + 4 * k));
+		a = load(swap ? unit + 4 * k : at);
+		b = load(swap ? at : unit + 4 * k);
+		v = m->ints ? add_ints(a, b) : add_floats(a, b);
 		memcpy(at, &v, sizeof(v));
 	}
 }
 
 bool peer_masked_add(const struct peer_masked *m, void *out, const void *own, bool own_packed,
-		     const void *in, bool in_packed, uint64_t n)
+		     const void *in, bool in_packed, bool swap, uint64_t n)
 {
 	unsigned char *to = out;
 	uint64_t i;
@@ -125,8 +132,9 @@ bool peer_masked_add(const struct peer_masked *m, void *out, const void *own, bo
 	for (i = 0; i < n && own_packed; i++)
 		expand(m, to + i * PEER_MASKED_SUM, (const unsigned char *)own + i * m->size);
 	for (i = 0; i < n && in_packed; i++)
-		add_unit(m, to + i * PEER_MASKED_SUM, (const unsigned char *)in + i * m->size);
+		add_unit(m, to + i * PEER_MASKED_SUM, (const unsigned char *)in + i * m->size,
+			 swap);
 	if (!in_packed)
-		m->fn(out, out, in, n * TRIB_MASK_UNITS);
+		m->fn(out, swap ? in : out, swap ? out : in, n * TRIB_MASK_UNITS);
 	return true;
 }

@@ -63,11 +63,11 @@ void peer_masked_put(struct peer_masked *m, uint64_t first, const void *values, 
 void peer_masked_expand(struct peer_masked *m);
 
 /**
- * peer_masked_add() - out = own + in, of @n units
+ * peer_masked_add() - out = own + in, of @n units; with @swap out = in + own
  * @own, @in: units if @own_packed, @in_packed, else sums. @own, if a sum, is @out.
  * Return: false: a mask from another rank does not select @per values; nothing is written.
  */
 bool peer_masked_add(const struct peer_masked *m, void *out, const void *own, bool own_packed,
-		     const void *in, bool in_packed, uint64_t n);
+		     const void *in, bool in_packed, bool swap, uint64_t n);
 
 #endif /* PEER_MASKED_H */

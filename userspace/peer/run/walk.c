@@ -188,7 +188,8 @@ static bool apply(struct peer_walk *w, const struct peer_op *o, uint64_t at, uin
 {
 	const struct peer_job *j = w->job;
 	char *out = (char *)j->dst + at * j->size;
-	const char *own = o->first ? (const char *)j->src + at * own_size(j) : out;
+	const void *own = o->first ? (const char *)j->src + at * own_size(j) : out;
+	const void *a = o->swap ? c->data : own, *b = o->swap ? own : c->data;
 
 	if (!n || !c->data)
 		return true;
@@ -196,11 +197,11 @@ static bool apply(struct peer_walk *w, const struct peer_op *o, uint64_t at, uin
 		memcpy(out, c->data, n * j->size);
 	else if (j->masked)
 		return peer_masked_add(j->masked, out, own, o->first, c->data,
-				       c->len != n * j->size, n);
+				       c->len != n * j->size, o->swap, n);
 	else if (o->last && j->average)
-		j->average(out, own, c->data, n, j->world);
+		j->average(out, a, b, n, j->world);
 	else
-		j->fn(out, own, c->data, n);
+		j->fn(out, a, b, n);
 	return true;
 }
 

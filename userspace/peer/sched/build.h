@@ -85,6 +85,7 @@ struct peer_cast {
  * @step:   of the operations that come next.
  * @nic:    of folded leaders.
  * @partial: additions now are not the last ones.
+ * @swap:   additions now take the other rank's values first.
  * @err:    -ENOMEM; operations are dropped since.
  * @bound:  @cast.core + 1 of them: block p is from bound[p] to bound[p + 1].
  * @part:   by rank: the start of its part. Reduce-scatter and allgather only.
@@ -103,6 +104,7 @@ struct peer_build {
 	uint32_t step;
 	uint8_t nic;
 	bool partial;
+	bool swap;
 	int err;
 	struct peer_grid grid;
 	uint64_t *bound;
@@ -144,6 +146,7 @@ void peer_build_op(struct peer_build *b, enum peer_kind kind, uint8_t nic, uint3
 		   struct peer_span span);
 struct peer_span peer_build_whole(const struct peer_build *b);
 bool peer_spreads(const struct peer_build *b);
+bool peer_doubles(const struct peer_build *b);
 struct peer_span peer_span_split(struct peer_span whole, uint32_t n, uint32_t i);
 
 /* ranges.c */
@@ -171,11 +174,12 @@ struct peer_span peer_line_span(const struct peer_build *b, const struct peer_li
 /* grid.c */
 void peer_grid_reduce(struct peer_build *b);
 void peer_grid_gather(struct peer_build *b, uint32_t root);
+void peer_grid_double(struct peer_build *b);
 void peer_grid_scatter(struct peer_build *b, uint32_t root);
 void peer_grid_spread(struct peer_build *b, uint32_t root);
 uint32_t peer_grid_position(const struct peer_grid *g, uint32_t core, uint32_t blocks);
 
-/* direct.c, ring.c: a line's exchange. Steps go on by the caller. */
+/* direct.c, ring.c, halving.c: a line's exchange. Steps go on by the caller. */
 void peer_direct_reduce(struct peer_build *b, const struct peer_line *l);
 void peer_direct_gather(struct peer_build *b, const struct peer_line *l);
 void peer_direct_scatter(struct peer_build *b, const struct peer_line *l, uint32_t root);
@@ -183,6 +187,7 @@ void peer_direct_spread(struct peer_build *b, const struct peer_line *l, uint32_
 void peer_ring_reduce(struct peer_build *b, const struct peer_line *l);
 void peer_ring_gather(struct peer_build *b, const struct peer_line *l);
 void peer_ring_spread(struct peer_build *b, const struct peer_line *l, uint32_t root);
+void peer_halving_double(struct peer_build *b, const struct peer_line *l);
 
 /* One file each: the grid of a lane. @len: of the lane. */
 void peer_direct_grid(struct peer_grid *g, const struct peer_cast *c, uint32_t lane);

@@ -67,6 +67,22 @@ void peer_grid_gather(struct peer_build *b, uint32_t root)
 	}
 }
 
+/** peer_grid_double() - allreduce in the core by whole vectors; all lines are of two */
+void peer_grid_double(struct peer_build *b)
+{
+	const struct peer_grid *g = &b->grid;
+	uint32_t i;
+
+	for (i = 0; i < g->ndim; i++) {
+		if (b->core != PEER_NOBODY) {
+			struct peer_line l = peer_line_of(b, i, PEER_NOBODY);
+
+			peer_halving_double(b, &l);
+		}
+		b->step++;
+	}
+}
+
 /** peer_grid_scatter() - deal out the root's vector; each rank gets its block */
 void peer_grid_scatter(struct peer_build *b, uint32_t root)
 {

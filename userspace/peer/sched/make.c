@@ -28,6 +28,10 @@ static void core_make(struct peer_build *b)
 
 	switch (b->what.collective) {
 	case PEER_ALLREDUCE:
+		if (peer_doubles(b)) {
+			peer_grid_double(b);
+			break;
+		}
 		peer_grid_reduce(b);
 		peer_grid_gather(b, PEER_NOBODY);
 		break;

@@ -30,6 +30,7 @@ void peer_build_op(struct peer_build *b, enum peer_kind kind, uint8_t nic, uint3
 		.nic = nic,
 		/* An ADD that may be the last one; marks.c decides. */
 		.last = kind == PEER_ADD && !b->partial,
+		.swap = kind == PEER_ADD && b->swap,
 		.step = b->step,
 		.peer = peer,
 		.at = span.at,
@@ -67,4 +68,13 @@ bool peer_spreads(const struct peer_build *b)
 	if (!b->cast.alone && (s->alg == PEER_ALG_RING || s->alg == PEER_ALG_TORUS))
 		return true;
 	return b->what.count < b->cast.core || b->what.count < s->tree_below;
+}
+
+/** peer_doubles() - is this a short allreduce, which exchanges whole vectors? */
+bool peer_doubles(const struct peer_build *b)
+{
+	const struct peer_shape *s = b->cast.shape;
+
+	return b->what.collective == PEER_ALLREDUCE && s->alg == PEER_ALG_HALVING &&
+	       !b->cast.alone && b->what.count < s->doubling_below;
 }

@@ -83,6 +83,8 @@ enum peer_intra {
  *         leader is then folded into its neighbour.
  * @halving_below: TORUS: columns shorter than this many elements go by halving and
  *         doubling where rows is a power of two.
+ * @doubling_below: HALVING: an ALLREDUCE of fewer elements exchanges whole vectors at each
+ *         step: half the steps, (log2 W) / 2 times the bytes or more.
  * @tree_below: BROADCAST of fewer elements goes down a tree as a whole (half the
  *         steps), of more it is scattered and gathered. Chains (RING, TORUS) are
  *         pipelined, and always whole.
@@ -103,6 +105,7 @@ struct peer_shape {
 	uint32_t n, k;
 	uint32_t rows, cols;
 	uint64_t halving_below;
+	uint64_t doubling_below;
 	uint64_t tree_below;
 	uint64_t segment;
 	enum peer_intra intra;
@@ -165,6 +168,9 @@ enum peer_kind {
  * @last: ADD: the range is complete with it (fused normalisation): it has the values
  *         of all ranks. Set by peer_sched_make().
  *
+ * @swap: ADD: acc = in op acc instead. Two ranks that make the same sum have it on one of
+ *         them, so that both get the same bits of two NaNs, too.
+ *
  * @first and @last are true of the whole range or of none of it.
  */
 struct peer_op {
@@ -172,6 +178,7 @@ struct peer_op {
 	uint8_t nic;
 	bool first;
 	bool last;
+	bool swap;
 	uint32_t step;
 	uint32_t peer;
 	uint64_t at;

@@ -22,9 +22,16 @@ static uint64_t sent(struct trib_peer *p)
 	return n.sent_bytes;
 }
 
-static void expect_sent(struct job *j, uint32_t rank, uint64_t got, uint64_t want)
+/*
+ * Halving may exchange whole vectors where they are short, which depends on rates that were
+ * measured: @more bytes, and another @most for a second vector.
+ */
+static void expect_sent(struct job *j, uint32_t rank, uint64_t got, uint64_t want, uint64_t more,
+			uint64_t most)
 {
 	if (got == want)
+		return;
+	if (!strcmp(j->algorithm, "halving") && (got == want + more || got == want + more + most))
 		return;
 	printf("# %s: rank %u sent %lu bytes, not %lu\n", j->algorithm, rank, got, want);
 	fail_rank(j, rank, "the number of bytes is wrong");
@@ -59,13 +66,16 @@ static void exact_part(struct job *j, uint32_t rank, struct trib_peer *p)
 					   j->world * (j->world - 1) / 2);
 	if (wrong)
 		fail_rank(j, rank, "a value is wrong");
-	expect_sent(j, rank, sent(p) - before, exact_bytes(j->world, true));
+	/* Exponents are an allreduce in any case. */
+	expect_sent(j, rank, sent(p) - before, exact_bytes(j->world, true), 2 * 8 * (PART / 352),
+		    0);
 	c.collective = PEER_ALLREDUCE;
 	c.count = n;
 	before = sent(p);
 	if (call(p, c))
 		fail_rank(j, rank, "the allreduce failed");
-	expect_sent(j, rank, sent(p) - before, exact_bytes(j->world, false));
+	expect_sent(j, rank, sent(p) - before, exact_bytes(j->world, false), 2 * 8 * (PART / 352),
+		    2 * 4 * PART);
 	trib_peer_ops.leave(p, true);
 	free(src);
 	free(dst);
@@ -132,7 +142,7 @@ static void add_words(struct job *j, uint32_t rank, struct trib_peer *p)
 		wrong += dst[i] != 4 * 0xffffffff00000000ULL + i * 10;
 	if (wrong)
 		fail_rank(j, rank, "a word is wrong");
-	expect_sent(j, rank, sent(p) - before, 2 * 3 * 1000 * 8);
+	expect_sent(j, rank, sent(p) - before, 2 * 3 * 1000 * 8, 2 * 1000 * 8, 0);
 	trib_peer_ops.leave(p, true);
 }
 
@@ -183,7 +193,8 @@ static void masked(struct job *j, uint32_t rank, struct trib_peer *p)
 	if (wrong)
 		fail_rank(j, rank, "a value is wrong");
 	if (!j->exact)
-		expect_sent(j, rank, sent(p) - before, masked_bytes(j->algorithm));
+		expect_sent(j, rank, sent(p) - before, masked_bytes(j->algorithm),
+			    UNITS * (UNIT + SUM_UNIT) - masked_bytes(j->algorithm), 0);
 	trib_peer_ops.leave(p, true);
 }
 
