@@ -25,7 +25,11 @@ static int issue_where(struct trib *t, const struct trib_call *c, const struct t
 		"values in GPU memory are for peers: attach with TRIB_TRANSPORT=peer, or sum them by trib_compress_iallreduce_buffer()");
 }
 
-/* @blocking: the caller waits for the result at once. */
+/*
+ * @blocking: the caller waits for the result at once, so it becomes the driver, unless
+ * there is one. Neither is the progress thread woken for a way with threads: it looks once
+ * a tick.
+ */
 static int issue_in(struct trib *t, const struct trib_call *c, const struct trib_where *where,
 		    bool blocking, struct trib_req **out)
 {
@@ -34,8 +38,7 @@ static int issue_in(struct trib *t, const struct trib_call *c, const struct trib
 	pthread_mutex_lock(&t->lock);
 	t->eng.now = clock_ns();
 	rc = issue_where(t, c, where, out);
-	/* A caller that waits at once becomes the driver, unless there is one. */
-	if (!rc && (!blocking || t->driver == TRIB_DRIVER_USER))
+	if (!rc && !t->way->threads && (!blocking || t->driver == TRIB_DRIVER_USER))
 		trib_drive_wake(t);
 	pthread_mutex_unlock(&t->lock);
 	return rc;

@@ -52,6 +52,7 @@ struct trib_where {
  * struct trib_way - a way to speak the protocol
  * @name:  for trib_transport_name(); NULL: the carrier's name.
  * @composes: guests may prepare requests and hold them, by compose.h.
+ * @threads: threads of its own carry requests out, so nobody need drive at once.
  *
  * @open:  prepare. t->place is filled in; the engine exists and has joined
  *         nothing. On failure record the error with trib_fail() and return it.
@@ -84,6 +85,7 @@ struct trib_where {
 struct trib_way {
 	const char *name;
 	bool composes;
+	bool threads;
 	int (*open)(struct trib *t);
 	int (*pollfds)(struct trib *t, struct pollfd *pfd);
 	size_t (*size)(struct trib *t, const struct trib_call *call);

@@ -233,6 +233,7 @@ static void peers_close(struct trib *t)
 const struct trib_way trib_by_peer = {
 	.name = "peer",
 	.composes = true,
+	.threads = true,
 	.open = peers_open,
 	.pollfds = peers_pollfds,
 	.join = peers_join,

@@ -29,13 +29,14 @@ static void put(struct peer_task *t)
 	peer_task_free(t);
 }
 
-static void push_done(struct peer_crew *c, struct peer_task *t, int status)
+/* Return: there is something to collect; the caller rings, best without the lock. */
+static bool push_done(struct peer_crew *c, struct peer_task *t, int status)
 {
 	if (t->told)
 		t->told(t->told_arg, status, t->detail);
 	if (t->told || t->silent) {
 		put(t);
-		return;
+		return false;
 	}
 	t->status = status;
 	t->next = NULL;
@@ -44,14 +45,13 @@ static void push_done(struct peer_crew *c, struct peer_task *t, int status)
 	else
 		c->done = t;
 	c->done_tail = t;
-	ring(c->done_fd);
+	return true;
 }
 
-static void set_ready(struct peer_crew *c, struct peer_task *t)
+static void ring_all(struct peer_crew *c)
 {
 	struct peer_worker *w;
 
-	t->ready = true;
 	for (w = c->worker; w < c->worker + c->nworker; w++)
 		ring(w->wake);
 }
@@ -59,6 +59,7 @@ static void set_ready(struct peer_crew *c, struct peer_task *t)
 struct peer_task *peer_crew_next(struct peer_crew *c, struct peer_worker *w)
 {
 	struct peer_task *t;
+	bool ready = false;
 
 	pthread_mutex_lock(&c->lock);
 	t = w->next;
@@ -66,19 +67,21 @@ struct peer_task *peer_crew_next(struct peer_crew *c, struct peer_worker *w)
 		pthread_mutex_unlock(&c->lock);
 		peer_task_prepare(t);
 		pthread_mutex_lock(&c->lock);
-		set_ready(c, t);
+		t->ready = ready = true;
 	}
 	if (t && !t->ready)
 		t = NULL;
 	if (t)
 		w->next = t->next;
 	pthread_mutex_unlock(&c->lock);
+	if (ready && c->nworker > 1)
+		ring_all(c);
 	return t;
 }
 
 void peer_crew_passed(struct peer_crew *c, struct peer_task *t)
 {
-	bool last;
+	bool last, more, done;
 
 	pthread_mutex_lock(&c->lock);
 	last = !--t->left;
@@ -89,10 +92,16 @@ void peer_crew_passed(struct peer_crew *c, struct peer_task *t)
 	pthread_mutex_lock(&c->lock);
 	/* All workers pass tasks in order, so this one is the oldest. */
 	c->head = t->next;
-	if (t->then)
-		set_ready(c, t->then);
-	push_done(c, t, t->status);
+	more = t->then;
+	if (more)
+		t->then->ready = true;
+	done = push_done(c, t, t->status);
 	pthread_mutex_unlock(&c->lock);
+	/* Whoever wakes must not find the lock taken. */
+	if (more)
+		ring_all(c);
+	if (done)
+		ring(c->done_fd);
 }
 
 void peer_crew_give_up(struct peer_crew *c)
@@ -101,13 +110,16 @@ void peer_crew_give_up(struct peer_crew *c)
 
 	while ((t = c->head)) {
 		c->head = t->next;
-		push_done(c, t, c->verdict.err ? c->verdict.err : -ECANCELED);
+		if (push_done(c, t, c->verdict.err ? c->verdict.err : -ECANCELED))
+			ring(c->done_fd);
 	}
 }
 
-static void push(struct peer_crew *c, struct peer_task *t)
+/* Return: the workers to wake, a bit each. */
+static uint32_t push(struct peer_crew *c, struct peer_task *t)
 {
 	struct peer_worker *w;
+	uint32_t wake = 0;
 
 	t->left = c->nworker;
 	if (c->head)
@@ -118,14 +130,18 @@ static void push(struct peer_crew *c, struct peer_task *t)
 	for (w = c->worker; w < c->worker + c->nworker; w++)
 		if (!w->next) {
 			w->next = t;
-			ring(w->wake);
+			wake |= 1u << (w - c->worker);
 		}
+	return wake;
 }
 
 static int issue(struct peer_crew *c, const struct trib_peer_call *call, unsigned int shape,
 		 void *cookie, peer_told_fn told)
 {
 	struct peer_task *t = NULL, *then, *last;
+	uint32_t wake = 0;
+	bool done = false;
+	unsigned int i;
 	int rc;
 
 	pthread_mutex_lock(&c->lock);
@@ -144,15 +160,20 @@ static int issue(struct peer_crew *c, const struct trib_peer_call *call, unsigne
 	for (; t; t = then) {
 		then = t->then;
 		if (c->nworker) {
-			push(c, t);
+			wake |= push(c, t);
 			continue;
 		}
 		if (!t->ready && !t->waits)
 			peer_task_prepare(t);
 		peer_task_finish(t);
-		push_done(c, t, t->status);
+		done |= push_done(c, t, t->status);
 	}
 	pthread_mutex_unlock(&c->lock);
+	for (i = 0; i < c->nworker; i++)
+		if (wake >> i & 1)
+			ring(c->worker[i].wake);
+	if (done)
+		ring(c->done_fd);
 	return rc;
 }
 
@@ -179,11 +200,15 @@ struct peer_task *peer_crew_token(void *cookie)
 
 void peer_crew_finish(struct peer_crew *c, struct peer_task *token, int status, int64_t detail)
 {
+	bool done;
+
 	pthread_mutex_lock(&c->lock);
 	token->detail = detail;
 	c->calls++;
-	push_done(c, token, status);
+	done = push_done(c, token, status);
 	pthread_mutex_unlock(&c->lock);
+	if (done)
+		ring(c->done_fd);
 }
 
 bool peer_crew_collect(struct peer_crew *c, struct trib_peer_done *done)
