@@ -8,14 +8,20 @@ import os
 import sys
 
 from figures import Figures
-from nets import TOP, BCube, Switch, call
-from pairs import gbps, in_turns, ratios
+from nets import PRIORITY, TOP, BCube, BenchError, Switch, call
+from pairs import gbps, in_turns, p95, progress, ratios
 from rivals import mpi
 from rivals.pypi import MPI
+
+sys.path.insert(0, os.path.join(TOP, "tests", "netns", "lib"))
+import bypass  # noqa: E402 # pylint: disable=wrong-import-position
+import racks  # noqa: E402 # pylint: disable=wrong-import-position
+import ranks  # noqa: E402 # pylint: disable=wrong-import-position
 
 LARGE = ("-b", "16M", "-e", "16M", "-w", "1", "-n", "3")
 SMALL = ("-b", "64K", "-e", "64K", "-w", "3", "-n", "20")
 WIRE = ("--rate", "100m")
+KILLS = 50
 # Two wires on each way: one millisecond from rank to rank.
 SLOW = ("--delay", "500")
 
@@ -126,7 +132,36 @@ def model(figures, world, us):
                           for a in got))
 
 
-def measure(pairs, _transport):
+def one_kill(net, pulse):
+    """How long the slowest rank was without a sum, in ms."""
+    gap = bypass.one_death(net, pulse, net.cut, net.mend)
+    progress()
+    if gap is None:
+        raise BenchError("the job ended, or did not go back to its relay")
+    return 1000 * gap
+
+
+def failover(figures, transport):
+    """A dedicated tree loses its relay, and its ranks sum among themselves."""
+    bypass.Job.wrap = PRIORITY
+    net = bypass.Net("bench-failover", transport)
+    try:
+        pulse = racks.Pulse(bypass.Job(net.f), "-g", "10")
+        ranks.moving(net.f)
+        took = [one_kill(net, pulse) for _ in range(KILLS)]
+        progress(end=True)
+        good, text = pulse.end()
+    finally:
+        net.down()
+    if not good:
+        raise BenchError(f"sums were wrong: {text}")
+    figures.add("failover_ms", took, bar=200, at_most=True, value=p95,
+                note=f"p95 of {KILLS}: a tree's relay cut off, to the next sum on the slowest "
+                f"of 3 ranks, {transport}")
+    figures.add("failover_ms_median", took)
+
+
+def measure(pairs, transport):
     figures = Figures("peer")
     few = min(pairs, 3)  # wires of fixed rate or delay vary little
     bcube(figures, 2, 2, 1.8, few)
@@ -136,6 +171,7 @@ def measure(pairs, _transport):
     against_mpi(figures, pairs)
     torus(figures, 2, 4, 1.3, few)
     torus(figures, 8, 8, 3, few)
+    failover(figures, transport)
     model(figures, 16, 1000)
     # 64 ranks on few CPUs: the delay must be long beside their work.
     model(figures, 64, 10000)

@@ -4,14 +4,13 @@ their cost against dedicated slots, on the same wires in the same run, and the g
 in sums when a relay dies."""
 
 import json
-import math
 import os
 import sys
 import tempfile
 
 from figures import Figures
 from nets import PRIORITY, TOP, BenchError
-from pairs import gbps, in_turns, progress, ratios
+from pairs import gbps, in_turns, p95, progress, ratios
 
 sys.path.insert(0, os.path.join(TOP, "tests", "netns", "lib"))
 import racks  # noqa: E402 # pylint: disable=wrong-import-position
@@ -64,10 +63,6 @@ def one_kill(relay, pulse, server):
     relay.revive()
     progress()
     return 1000 * max(took)
-
-
-def p95(samples):
-    return sorted(samples)[math.ceil(0.95 * len(samples)) - 1]
 
 
 def failover(figures, net, job, server):

@@ -2,6 +2,7 @@
 """Pairs of runs: the machine's speed drifts, so a ratio compares two runs next to each
 other, and the figure is the median of several pairs."""
 
+import math
 import sys
 
 
@@ -27,6 +28,10 @@ def progress(end=False):
 
 def ratios(ours, theirs):
     return [a / b for a, b in zip(ours, theirs)]
+
+
+def p95(samples):
+    return sorted(samples)[math.ceil(0.95 * len(samples)) - 1]
 
 
 def gbps(row):
