@@ -18,7 +18,8 @@ BEGIN = "<!-- rules: begin (tests/sim/protocol.py --write) -->\n"
 END = "<!-- rules: end -->\n"
 PARTS = (("Dedicated pools", "rules.py"), ("Shared pools", "pool/rules.py"),
          ("Workers whose XDP program sends", "reflex/rules.py"),
-         ("From a relay to the ranks and back", "failover/rules.py"))
+         ("From a relay to the ranks and back", "failover/rules.py"),
+         ("Ways round dead links", "ways/rules.py"))
 
 FAILS = {
     "wrong": "wrong sum",
@@ -36,11 +37,16 @@ FAILS = {
     "overdrawn": "a job holds more slots than its cap",
     "twice": "two first copies of a GRAD",
     "early": "a GRAD a window too early",
+    "lost": "a host is not reached, although there is a way",
+    "stale": "hosts know different things",
+    "lie": "a forged or repeated report is believed",
+    "flap": "a link that works is reported dead",
     "escape": "XDP sends what a rank chose, or waits for it",
 }
 COSTS = {"packets": "GRADs at the PS", "resends": "resends", "time": "time",
          "false": "false resends", "socket": "GRADs by socket",
-         "held": "time in which chunks are held", "changes": "detours"}
+         "held": "time in which chunks are held", "changes": "detours",
+         "reports": "reports"}
 
 
 def failure(rule):

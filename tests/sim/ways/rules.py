@@ -8,14 +8,14 @@ from harness import Cost, Rule, Switches
 RULES = {
     # --- links
     "several_probes": Rule(
-        "a neighbour is dead when it answered none of several probes, not one: packets are lost",
+        "a neighbour is dead when it echoed none of several probes, not one: packets are lost",
         "calm", "flap"),
-    "answers_are_fresh": Rule(
-        "an answer repeats the number of a probe of just now, or somebody could repeat those of "
-        "before for a dead link", "adversary", "lost"),
+    "echoes_are_fresh": Rule(
+        "an echo repeats the number of a probe of just now, each once, or somebody could repeat "
+        "those of before for a dead link", "adversary", "lost"),
     "return_is_proved": Rule(
-        "a dead neighbour is alive again when it has answered many more probes than it has "
-        "missed", "flapping", Cost("changes", 1.5)),
+        "a dead neighbour is alive again when it has echoed many more probes than it has "
+        "missed", "flapping", Cost("reports", 1.5)),
     # --- news
     "news_is_sealed": Rule(
         "news without the servers' seal is not heard", "adversary", "lie"),
@@ -30,9 +30,9 @@ RULES = {
         "its next one, goes on above that: its clock went back", "clock", "stale lost"),
     "news_is_passed_on": Rule(
         "a server tells what it heard of others: not all are its neighbours", "links", "stale lost"),
-    "news_is_repeated": Rule(
-        "a server tells all that it knows again and again: news is lost, and servers start anew",
-        "links", "stale lost"),
+    "differences_are_told": Rule(
+        "probes say what the sender knows, and who knows something else tells it all: news is "
+        "lost, and servers start anew", "links", "stale lost"),
 }
 
 Rules = partial(Switches, RULES)

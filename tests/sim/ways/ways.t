@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Randomised simulation of BCube servers that find ways round dead links; prints TAP.
 
-    tests/sim/bcube/bcube.t                as `make check` runs it
-    tests/sim/bcube/bcube.t --seeds 5000   of each scenario
-    tests/sim/bcube/bcube.t --run links 17 [--without news_is_repeated]
+    tests/sim/ways/ways.t                as `make check` runs it
+    tests/sim/ways/ways.t --seeds 5000   of each scenario
+    tests/sim/ways/ways.t --run links 17 [--without differences_are_told]
 """
 
 import os
@@ -13,9 +13,9 @@ import sys
 sys.dont_write_bytecode = True
 sys.path[0] = os.path.join(sys.path[0], "..")
 
-from bcube.rules import RULES, Rules
-from bcube.scenarios import SCENARIOS
-from bcube.world import VERDICTS, World
+from ways.rules import RULES, Rules
+from ways.scenarios import SCENARIOS
+from ways.world import VERDICTS, World
 from harness import Suite, Worlds
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Scenarios: links that die in one or both directions, servers that start anew, an adversary."""
 
-from bcube.world import CALM
+from ways.world import CALM
 
 
 class Scenario:
@@ -124,9 +124,9 @@ class Adversary(Links):
             self.deliver(*self.rng.choice(self.world.heard))
 
     def answer(self):
-        """All that is dead answers."""
-        for a, b, level in self.world.cut & set(self.world.answers):
-            self.world.arrive(a, (b, level), "on_answer", *self.world.answers[a, b, level])
+        """All that is dead answers by a probe of before."""
+        for a, b, level in self.world.cut & set(self.world.probes):
+            self.world.arrive(a, (b, level), "on_probe", *self.world.probes[a, b, level])
         self.world.net.at(30, self.answer)
 
     def forge(self):

@@ -3,7 +3,7 @@
 
 import random
 
-from bcube.server import Server
+from ways.server import Server
 from net import Net
 
 CALM = 4000         # all faults have ended
@@ -45,9 +45,9 @@ class World:
         self.cut = set()            # (from, to, level)
         self.lossy = {}             # more loss of a link
         self.heard = []             # news that the adversary recorded
-        self.answers = {}           # by link: answers, likewise
+        self.probes = {}            # by link: probes, likewise
         self.made = {}              # by server and life: its reports
-        self.cost = {"changes": 0}
+        self.cost = {"reports": 0}
         self.bad = None
         self.over = False
         self.lives = 0
@@ -80,8 +80,8 @@ class World:
             return
         if what == "on_news":
             self.heard.append(args)
-        if what == "on_answer":
-            self.answers[server.no, v, level] = args
+        if what == "on_probe" and (server.no, v, level) not in self.cut:
+            self.probes[server.no, v, level] = args
         for _ in range(2 if self.rng.random() < self.loss else 1):
             if self.rng.random() < max(self.loss, self.lossy.get((server.no, v, level), 0)):
                 continue
@@ -99,7 +99,7 @@ class World:
     # --- checks
 
     def note_change(self, server, link, dead):
-        self.cost["changes"] += 1
+        self.cost["reports"] += 1
         v, level = link
         works = not {(server.no, v, level), (v, server.no, level)} & self.cut
         if dead and works and self.scenario.calm and self.servers[v]:

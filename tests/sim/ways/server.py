@@ -2,9 +2,8 @@
 """A BCube server: probes its neighbours, reports dead ones, keeps routes."""
 
 PROBE = 50      # ticks from probe to probe
-PROBES = 10     # without an answer: dead
-SIGNS = 20      # answered: alive again; each that is not counts against two
-REPEAT = 10     # probes from news to news, if nothing changes
+PROBES = 10     # without an echo: dead
+SIGNS = 20      # echoes: alive again; each turn without one counts against two
 
 
 class Server:
@@ -13,17 +12,20 @@ class Server:
         self.rules = world.rules
         self.no = no
         self.life = world.lives = world.lives + 1
-        self.turns = 0
+        self.last = number << 8     # of its probes
         cube = world.cube
         self.links = [(v, level) for level in range(cube.k) for v in cube.under(no, level)]
-        # The newest probes; probes since the last answer; and how good it is.
+        # Probes without an echo, newest first; the neighbour's newest; what it knows; turns
+        # since the last echo; and how good the link is.
         self.asked = {link: [] for link in self.links}
+        self.heard = dict.fromkeys(self.links, 0)
+        self.theirs = dict.fromkeys(self.links)
         self.silent = dict.fromkeys(self.links, 0)
         self.signs = dict.fromkeys(self.links, SIGNS)
+        self.partners = set()       # neighbours that have echoed: they may lose trust
         self.dead = set()
         # By server: the number of its report, and its dead links.
         self.known = {no: (number, frozenset())}
-        self.told = None
         self.since = world.net.now  # of its own newest report
         self.met = set()            # for the oracle: lives of which it believed a report
         world.note_made(self, number, frozenset())
@@ -36,31 +38,44 @@ class Server:
             return
         for link in self.links:
             self.judge(link)
-            self.ask(link)
-        self.turns += 1
-        if self.told != self.known or (self.rules.news_is_repeated and
-                                       self.turns % REPEAT == 0):
-            self.tell()
+        for link in self.links:
+            if self.rules.differences_are_told and self.theirs[link] not in (None, self.digest()):
+                self.tell(link)
+            self.probe(link)
         self.world.net.at(PROBE, self.turn)
 
-    def ask(self, link):
-        """A probe has a number that nobody can guess."""
-        self.asked[link] = [self.world.rng.getrandbits(40), *self.asked[link][:PROBES - 1]]
-        self.world.send(self, link, "on_probe", self.asked[link][0])
+    def digest(self):
+        return frozenset(self.known.items())
 
-    def on_probe(self, link, nonce):
-        self.world.send(self, link, "on_answer", nonce)
+    def probe(self, link):
+        """Its number is larger than all before, and nobody can guess it."""
+        self.last += 256 - self.last % 256 + self.world.rng.getrandbits(8)
+        self.asked[link] = [self.last, *self.asked[link][:PROBES - 1]]
+        self.world.send(self, link, "on_probe", self.last, self.heard[link], self.digest())
 
     def judge(self, link):
         self.silent[link] += 1
-        if self.silent[link] > 1:
+        if link in self.partners and self.silent[link] > 2:
             self.signs[link] = max(self.signs[link] - 2, 0)
         if self.silent[link] > (PROBES if self.rules.several_probes else 1):
             self.set_dead(link, True)
 
-    def on_answer(self, link, nonce):
-        if self.rules.answers_are_fresh and nonce not in self.asked[link]:
+    def is_fresh(self, link, echo):
+        """Each number counts once, and no older one after it."""
+        asked = self.asked[link]
+        if echo not in asked:
+            return echo and not self.rules.echoes_are_fresh
+        del asked[asked.index(echo):]
+        return True
+
+    def on_probe(self, link, number, echo, digest):
+        fresh = self.is_fresh(link, echo)
+        if not fresh and number <= self.heard[link]:
             return
+        self.heard[link], self.theirs[link] = number, digest
+        if not fresh:
+            return
+        self.partners.add(link)
         if self.silent[link]:
             self.signs[link] = min(self.signs[link] + 1, SIGNS)
         self.silent[link] = 0
@@ -85,12 +100,9 @@ class Server:
             self.world.note_belief(self, server, number, dead)
         self.known[server] = (number, dead)
 
-    def tell(self):
-        """At most once a probe, so that news never floods."""
-        self.told = dict(self.known)
+    def tell(self, link):
         news = self.known if self.rules.news_is_passed_on else {self.no: self.known[self.no]}
-        for link in self.links:
-            self.world.send(self, link, "on_news", True, dict(news))
+        self.world.send(self, link, "on_news", True, dict(news))
 
     def on_news(self, _link, sealed, news):
         if self.rules.news_is_sealed and not sealed:
@@ -111,9 +123,10 @@ class Server:
 
     # --- routes
 
-    def is_dead(self, a, b, level):
-        """Does a say that its link to b is dead? Both ends miss the same answers."""
-        return (b, level) in self.known.get(a, (0, ()))[1]
+    def works(self, a, b, level):
+        """Both ends have reported, and neither says that the link is dead."""
+        return all(v in self.known and (u, level) not in self.known[v][1]
+                   for v, u in ((a, b), (b, a)))
 
     def distances(self, to):
         cube = self.world.cube
@@ -123,7 +136,7 @@ class Server:
             for v in edge:
                 for level in range(cube.k):
                     for u in cube.under(v, level):
-                        if u not in dist and not self.is_dead(u, v, level):
+                        if u not in dist and self.works(u, v, level):
                             dist[u] = dist[v] + 1
                             found.append(u)
             edge = found
@@ -134,5 +147,5 @@ class Server:
         dist = self.distances(to)
         ways = [link for link in self.links
                 if self.no in dist and dist.get(link[0], len(dist)) < dist[self.no] and
-                not self.is_dead(self.no, *link)]
+                self.works(self.no, *link)]
         return min(ways, key=lambda w: (dist[w[0]], w), default=None)
