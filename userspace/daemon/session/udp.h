@@ -3,20 +3,8 @@
 #ifndef TRIBD_UDP_H
 #define TRIBD_UDP_H
 
+#include "daemon/core/datagram.h"
 #include "daemon/face/face.h"
-
-/*
- * A datagram. The data plane admitted it and passed it on, or it came in
- * through a port without XDP: trust nothing in it.
- */
-struct udp_packet {
-	const void *data;
-	size_t len;
-	struct in6_addr src; /* IPv4 mapped */
-	struct in6_addr dst;
-	uint16_t sport;	  /* host order */
-	uint32_t ifindex; /* L3 device: compare with face.l3_ifindex */
-};
 
 /*
  * Send @len bytes from port 7417 and the local address of @via, out of its
