@@ -112,8 +112,9 @@ enum trib_cmd {
 	 */
 	TRIB_CMD_JOB_SET,
 	/*
-	 * TRIB_A_FACE: Change comment, forward and the NDN attributes of a
-	 * face, by name. ndn-subscribe and ndn-write replace their whole list.
+	 * TRIB_A_FACE: Change comment, forward, watch and the NDN attributes of
+	 * a face, by name. ndn-subscribe and ndn-write replace their whole
+	 * list.
 	 */
 	TRIB_CMD_FACE_SET,
 	/*
@@ -183,6 +184,13 @@ enum trib_face_ndn {
 	TRIB_FACE_NDN_NONE = 0, /* No role. The face serves trees only. */
 	TRIB_FACE_NDN_ROUTER = 1,
 	TRIB_FACE_NDN_HOST = 2, /* A PIT entry may answer its subscriptions. */
+};
+
+/* Does the tribd of a watched face answer? */
+enum trib_face_neighbour {
+	TRIB_FACE_NEIGHBOUR_UNKNOWN = 0, /* No port to probe it by. */
+	TRIB_FACE_NEIGHBOUR_ALIVE = 1,
+	TRIB_FACE_NEIGHBOUR_DEAD = 2,
 };
 
 /* Does XDP route the face's packets for other hosts, past the firewall? */
@@ -321,6 +329,17 @@ enum trib_attr_face {
 	 * somebody took off the port. Absent if it never did.
 	 */
 	TRIB_A_FACE_REATTACHED,
+	/*
+	 * 16 bytes: Write only. Secret that tribd shares with the neighbour's
+	 * tribd. Both probe the link with it, and find ways round dead links.
+	 * Zeros: no longer.
+	 */
+	TRIB_A_FACE_WATCH,
+	/*
+	 * u8, enum trib_face_neighbour, read only: What the probes say. Absent
+	 * without watch.
+	 */
+	TRIB_A_FACE_NEIGHBOUR,
 	TRIB_A_FACE__MAX,
 };
 

@@ -61,6 +61,10 @@ FUZZ_JOIN := tests/fuzz/fuzz_join.c \
 
 $(call fuzz-program,join,$(FUZZ_JOIN),)
 
+$(call fuzz-program,ways,tests/fuzz/fuzz_ways.c \
+	$(addprefix userspace/daemon/ways/,link.c message.c node.c paths.c reports.c) \
+	$(BASE_LIBTRIB_SRC),)
+
 FUZZ_LIB := tests/fuzz/fuzz_lib.c \
 	$(addprefix tests/,lib/relay_model.c lib/engine_world.c lib/engine_script.c \
 	model/node.c model/values.c model/cells.c) \
@@ -119,7 +123,7 @@ CHECK_BINS += build/fuzz-forwarder
 CHECK_TESTS += tests/fuzz/forwarder.t
 
 CHECK_BINS += $(addprefix build/fuzz-,attach join lib ndn netlink place ps reply sum \
-	ticket worker)
+	ticket ways worker)
 CHECK_TESTS += tests/fuzz/parsers.t
 
 include tests/fuzz/files/build.mk

@@ -414,6 +414,16 @@ void join_packet(struct tribd *d, const struct udp_packet *p)
 	(void)p;
 }
 
+void ways_faces_changed(struct tribd *d)
+{
+	(void)d;
+}
+
+void ways_routes_changed(struct tribd *d)
+{
+	(void)d;
+}
+
 void attach_tree_del(struct tribd *d, struct tree *t)
 {
 	(void)d;

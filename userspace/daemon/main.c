@@ -20,6 +20,7 @@
 #include "daemon/ndn/ndnd.h"
 #include "daemon/netlink/nl.h"
 #include "daemon/session/join.h"
+#include "daemon/ways/ways.h"
 #include "options.h"
 #include "start.h"
 #include "wire.h"
@@ -56,6 +57,7 @@ static int purge(struct tribd *d)
 
 	if (err)
 		log_warn("clsact filters: %s", strerror(-err));
+	ways_purge(d);
 	err = pins_remove(d);
 	if (!err) {
 		instance_forget(d);
@@ -95,6 +97,7 @@ static const struct part {
 	/* Up to here, and in this part, nothing that runs is touched. */
 	{start_look, objects_free, ALSO_CHECK},
 	{start_take, NULL, 0},
+	{ways_init, ways_exit, 0},
 	{port_check_init, port_check_exit, 0},
 	{deliver_init, deliver_exit, 0},
 	{NULL, join_exit, 0},

@@ -10,6 +10,7 @@
 #include "daemon/session/join.h"
 #include "daemon/state/state.h"
 #include "daemon/tree/tree.h"
+#include "daemon/ways/ways.h"
 #include "wire.h"
 
 static int on_face_add(struct tribd *d, struct face *f, const struct face_spec *s,
@@ -28,6 +29,7 @@ static void on_face_added(struct tribd *d, struct face *f)
 {
 	ndnd_face_added(d, f);
 	face_forward_write(d);
+	ways_faces_changed(d);
 }
 
 /* The face is out of the list. */
@@ -35,6 +37,13 @@ static void on_face_free(struct tribd *d, struct face *f)
 {
 	ndnd_peer_free(d, f->ndn);
 	face_forward_write(d);
+	ways_faces_changed(d);
+}
+
+static void on_routes_changed(struct tribd *d)
+{
+	face_routes_changed(d);
+	ways_routes_changed(d);
 }
 
 static void on_faces_settled(struct tribd *d)
@@ -42,6 +51,7 @@ static void on_faces_settled(struct tribd *d)
 	tree_settle(d);
 	ndnd_settle(d);
 	face_forward_write(d);
+	ways_faces_changed(d);
 }
 
 /* Close connections first: the trees then only have other hosts to tell. */
@@ -72,7 +82,7 @@ const struct hooks wire_hooks = {
 	.port_changed = face_port_changed,
 	.filters_changed = port_check_filters,
 	.neighbour_changed = face_neighbour_changed,
-	.routes_changed = face_routes_changed,
+	.routes_changed = on_routes_changed,
 
 	.face_check = ndnd_face_check,
 	.face_add = on_face_add,

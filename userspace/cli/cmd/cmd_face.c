@@ -131,7 +131,9 @@ static int check_set(struct cli *c, uint32_t seen)
 {
 	if (seen & ~ARG_BIT(TRIB_A_FACE_NAME))
 		return CLI_OK;
-	return cli_usage(c, "nothing to change: give comment, ndn, ndn-port, subscribe or write");
+	return cli_usage(
+		c,
+		"nothing to change: give comment, forward, watch, ndn, ndn-port, subscribe or write");
 }
 
 static const struct kind_args add = {add_args, sizeof(add_args) / sizeof(add_args[0]), check_add,

@@ -150,6 +150,20 @@ static void check_twins(struct doctor *d, const struct face *faces, size_t n)
 		}
 }
 
+/* What tribd's own probes say of a watched face. */
+static void check_watch(struct doctor *d, const struct face *f)
+{
+	const char *word = jstr(f->json, "neighbour");
+
+	if (!strcmp(word, "alive"))
+		doctor_note(d, DOCTOR_OK, "watch", f->name, NULL, "the neighbour's tribd answers");
+	else if (!strcmp(word, "dead"))
+		doctor_note(
+			d, DOCTOR_FAIL, "watch", f->name,
+			"see the cable; whether tribd runs there, watches with the same key, and gets UDP port 7415",
+			"the neighbour's tribd does not answer: routes lead round this link");
+}
+
 /* After the probes the kernel knows the neighbours. */
 static void check_neigh(struct doctor *d, struct rt *rt, const struct face *f)
 {
@@ -326,6 +340,7 @@ static void probe_faces(struct doctor *d, struct rt *rt, struct face *faces, siz
 			continue;
 		judge(d, &faces[i], &p[3 * k++]);
 		check_neigh(d, rt, &faces[i]);
+		check_watch(d, &faces[i]);
 	}
 	free(p);
 }

@@ -135,6 +135,7 @@ struct tribd {
 	struct attach *attach;
 	struct deliver *deliver;
 	struct ndnd *ndn;
+	struct ways *ways;
 	struct claims *claims; /* NULL also without generic netlink */
 };
 

@@ -28,8 +28,8 @@ struct rtnl {
 
 /* --- requests */
 
-static int rtnl_ask(struct tribd *d, struct nl_msg *m, int (*fn)(struct nlmsghdr *, void *),
-		    void *arg)
+int rtnl_ask(struct tribd *d, struct nl_msg *m, int (*fn)(struct nlmsghdr *nlh, void *arg),
+	     void *arg)
 {
 	return kernel_ask(d->rtnl->ask, m, fn, arg);
 }

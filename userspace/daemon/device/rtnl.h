@@ -48,6 +48,10 @@ int rtnl_probe(struct tribd *d, uint32_t ifindex, const struct in6_addr *addr);
 /* Make a request that begins with @body. NULL: no memory. */
 struct nl_msg;
 struct nl_msg *rtnl_msg(int type, int flags, const void *body, size_t len);
+/* Send @m, call @fn for each answer, and free @m; as kernel_ask(). */
+struct nlmsghdr;
+int rtnl_ask(struct tribd *d, struct nl_msg *m, int (*fn)(struct nlmsghdr *nlh, void *arg),
+	     void *arg);
 /* Send @m, a change with NLM_F_ACK, and free it. 0 or -errno. */
 int rtnl_do(struct tribd *d, struct nl_msg *m);
 

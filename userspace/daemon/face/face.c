@@ -179,7 +179,7 @@ int face_set(struct tribd *d, const struct face_spec *s, struct nlattr *const *t
 	err = s->ndn ? d->hooks->face_set(d, f, s, why) : hooks_save(d, why);
 	if (err)
 		*f = old;
-	else if (old.forward != f->forward)
+	else if (old.forward != f->forward || memcmp(&old.watch, &f->watch, sizeof(f->watch)))
 		d->hooks->faces_settled(d);
 	return err;
 }

@@ -6,6 +6,7 @@
 #include "base/addr.h"
 #include "daemon/core/tribd.h"
 #include "daemon/device/port.h"
+#include "uapi/trib_auth.h"
 
 struct ndnd_peer;
 struct ndnd_spec;
@@ -37,9 +38,12 @@ struct face {
 	 * and the kernel forwards them. NULL: no detour.
 	 */
 	const struct face *around;
-	unsigned int trees;    /* uses by trees; deletion needs 0 */
-	char comment[128];     /* the operator's; "": none */
-	uint8_t forward;       /* enum trib_face_forward */
+	unsigned int trees; /* uses by trees; deletion needs 0 */
+	char comment[128];  /* the operator's; "": none */
+	uint8_t forward;    /* enum trib_face_forward */
+	bool watch_given;
+	uint8_t neighbour;     /* enum trib_face_neighbour; ways/ways.c */
+	struct trib_key watch; /* ways/ */
 	struct ndnd_peer *ndn; /* its part in the NDN forwarder (ndn/ndnd.h); NULL: none */
 };
 
@@ -56,6 +60,8 @@ struct face_spec {
 	uint8_t forward;
 	bool local_given;
 	bool mac_given;
+	bool watch_given;
+	struct trib_key watch;
 	const struct ndnd_spec *ndn; /* NULL: not given */
 };
 

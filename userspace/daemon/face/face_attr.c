@@ -8,10 +8,11 @@
 #include <netlink/msg.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "daemon/core/value.h"
 #include "face_attr.h"
 
-enum type { TEXT, ADDR, MAC, U8, U16, U32 };
+enum type { TEXT, ADDR, MAC, KEY, U8, U16, U32 };
 
 /**
  * struct attr - one attribute
@@ -28,6 +29,8 @@ enum type { TEXT, ADDR, MAC, U8, U16, U32 };
  * @skip0: a value of all zeros is not shown.
  * @range: a request must not hold 0; the range that the error names.
  * @set:   `face set` may change it.
+ *
+ * A KEY is never shown. Zeros take it away.
  */
 struct attr {
 	uint8_t nl;
@@ -57,6 +60,11 @@ static const void *get_reason(const struct face *f)
 	return f->port->reason[0] ? f->port->reason : NULL;
 }
 
+static const void *get_neighbour(const struct face *f)
+{
+	return f->watch_given ? &f->neighbour : NULL;
+}
+
 #define SPEC(m) .spec = offsetof(struct face_spec, m), .size = sizeof(((struct face_spec *)0)->m)
 #define BOTH(m) SPEC(m), .face = offsetof(struct face, m)
 #define PORT(m) .port = offsetof(struct port, m)
@@ -82,6 +90,8 @@ static const struct attr table[] = {
 	 .range = "1 to 4094"},
 	{TRIB_A_FACE_COMMENT, TEXT, .json = "comment", BOTH(comment), .skip0 = true, .set = true},
 	{TRIB_A_FACE_FORWARD, U8, .json = "forward", BOTH(forward), .skip0 = true, .set = true},
+	{TRIB_A_FACE_WATCH, KEY, .json = "watch", BOTH(watch), GIVEN(watch_given), .set = true},
+	{TRIB_A_FACE_NEIGHBOUR, U8, .get = get_neighbour},
 	{TRIB_A_FACE_REATTACHED, U32, PORT(reattached), .size = 4, .skip0 = true},
 	{TRIB_A_FACE_REASON, TEXT, .get = get_reason},
 };
@@ -114,7 +124,7 @@ int face_attr_parse(struct nlattr *const *tb, struct face_spec *s, struct reason
 		else
 			nla_memcpy(to, nla, a->size);
 		if (a->given_spec)
-			*((bool *)s + a->given_spec) = true;
+			*((bool *)s + a->given_spec) = a->type != KEY || !is_zero(to, a->size);
 		if (a->range && is_zero(to, a->size))
 			return reason_set(why, -ERANGE, "%s 0: %s", a->json, a->range);
 	}
@@ -129,6 +139,8 @@ static const void *member_of(const struct attr *a, const struct face *f)
 /* The value of @f to show; NULL: not known now. */
 static const void *value_of(const struct attr *a, const struct face *f)
 {
+	if (a->type == KEY)
+		return NULL;
 	if (a->get)
 		return a->get(f);
 	if (a->known && !*((const bool *)f + a->known))
@@ -187,6 +199,8 @@ static bool load_one(const struct attr *a, const json_t *o, void *to)
 		return addr_parse(text, to);
 	case MAC:
 		return value_mac(text, to);
+	case KEY:
+		return !text_key(text, to);
 	case U8:
 		*(uint8_t *)to = (uint8_t)value_clamp(number, UINT8_MAX);
 		return true;
@@ -226,6 +240,8 @@ static json_t *pack_one(const struct attr *a, const void *v)
 		return json_string(addr_text(v, text));
 	case MAC:
 		return value_mac_pack(v);
+	case KEY:
+		return value_key_pack(v);
 	case U8:
 		return json_integer(*(const uint8_t *)v);
 	default:
