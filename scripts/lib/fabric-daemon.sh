@@ -97,15 +97,6 @@ start_tribd()
 		${args[@]+"${args[@]}"} "${tribd_args[@]}"
 }
 
-# Starts the process that keeps the routes of a BCube's server.
-start_watch()
-{
-	local daemon_name=$1-watch
-
-	start_daemon "$1" "$top/scripts/lib/bcube-watch" "$bcube_n" \
-		"$bcube_k" "${1#w}" "$state/watch.key"
-}
-
 face_options() { echo "${vlan:+ vlan $vlan}"; }
 
 # A worker without tribd has a port of its own, by its child index, unless one
@@ -195,20 +186,24 @@ config_of()
 	[[ ! $ndn || ${role[$host]} != relay ]] || config_of_ndn "$host"
 }
 
-# The rows of all servers in a plan's form; computed once.
-bcube_rows()
+# The plan of a BCube; made once. Its hosts watch each other with one key.
+plan_cube()
 {
-	"$top/scripts/lib/bcube-rows" "$bcube_n" "$bcube_k" --job \
-		"name=$job" id=1 "key=$key" "window=$window" \
-		"timeout=$timeout" "dtype=$dtype" ${plan_rate:+"rate=$plan_rate"} \
-		${up_addr[w0]:+"peers=$(meeting)"} \
-		>"$state/rows.json"
+	printf '{"builtin": "bcube:%d,%d", "capacity": %d}\n' "$bcube_n" "$bcube_k" \
+		"${rate:-10000000000}" >"$state/topology.json"
+	printf '{"jobs": [{"name": "%s", "id": 1, "workers": "all", "algorithm": "bcube", %s}]}\n' \
+		"$job" "\"key\": \"$key\", \"window\": $window, \"timeout\": $timeout,
+		\"dtype\": \"$dtype\", \"peers\": \"$(meeting)\"" >"$state/jobs.json"
+	"$bin/trib" plan "$state/topology.json" "$state/jobs.json" -o "$state/plan.json" \
+		>"$state/plan.log" || die "no plan for $kind; see above"
+	(umask 077 && od -An -N16 -tx1 /dev/urandom | tr -d ' \n' >"$state/watch.key")
 }
 
 configure_host()
 {
 	if [[ $kind == bcube ]]; then
-		"$top/scripts/lib/rows-batch" "$state/rows.json" "$1"
+		"$top/scripts/lib/rows-batch" "$state/plan.json" "$1" "$state/watch.key" \
+			${plan_rate:+"$plan_rate"}
 	else
 		config_of "$1"
 	fi >"$state/$1.trib"
@@ -303,7 +298,7 @@ start_job()
 {
 	local host
 
-	[[ $kind != bcube ]] || bcube_rows
+	[[ $kind != bcube ]] || plan_cube
 	for host in "${hosts[@]}"; do
 		! has_tribd "$host" || configure_host "$host"
 	done
@@ -345,7 +340,7 @@ stop_daemons()
 		end_process "${file##*/}" "$host"
 	done
 	for host in "${hosts[@]}" $wires; do
-		for file in "$state"/{,ps/}"$host.pid" "$state/$host-watch.pid"; do
+		for file in "$state"/{,ps/}"$host.pid"; do
 			[[ ! -s $file ]] || end_process "$(<"$file")" "$host"
 		done
 		[[ -e /run/netns/$(ns_of "$host") ]] || continue

@@ -145,6 +145,30 @@ routes_of()
 	done
 }
 
+# The routes of a BCube's server until tribd has found those over living links, which it
+# prefers by their metric. To the address at a level by that level, if that is a shortest way.
+cube_routes_of()
+{
+	awk -v v="${1#w}" -v n="$bcube_n" -v k="$bcube_k" '
+		function digit(x, l) { return int(x / n ^ l) % n }
+		function addr(x, l,	low, s) {
+			low = n ^ l
+			s = l * n ^ (k - 1) + int(x / (low * n)) * low + x % low
+			return sprintf("10.%d.%d.%d", 77 + int(s / 256), s % 256, digit(x, l) + 1)
+		}
+		BEGIN {
+			for (u = 0; u < n ^ k; u++)
+				for (l = 0; l < k && u != v; l++) {
+					for (by = l; digit(u, by) == digit(v, by); by = (by + 1) % k)
+						;
+					via = v + (digit(u, by) - digit(v, by)) * n ^ by
+					if (via != u || by != l)
+						print "route add", addr(u, l), "via", addr(via, by),
+							"dev eth" by, "metric 9000"
+				}
+		}'
+}
+
 # Prints addresses and routes as lines for `ip -batch`.
 addresses_of()
 {
@@ -162,7 +186,11 @@ addresses_of()
 		echo "addr add ${item#* } dev ${item% *}" \
 		     "${ipv6:+nodad}"
 	done
-	routes_of "$host"
+	if [[ $kind == bcube ]]; then
+		cube_routes_of "$host"
+	else
+		routes_of "$host"
+	fi
 }
 
 setup_host()

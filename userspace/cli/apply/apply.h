@@ -111,6 +111,8 @@ json_t *apply_all_jobs(struct apply *a);
 
 /* apply_jobs.c */
 void apply_diff_face(struct apply_host *h, const json_t *face);
+/* After all faces: let tribds watch the neighbours that the plan wants watched. */
+void apply_diff_watch(struct apply *a);
 /*
  * Choose the key of a job: the plan's, the one on the hosts, or a new one.
  */

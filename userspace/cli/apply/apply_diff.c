@@ -57,6 +57,7 @@ size_t apply_diff(struct apply *a)
 			apply_diff_face(h, v);
 		apply_ps_check(h);
 	}
+	apply_diff_watch(a);
 	json_object_foreach(names, job, value) {
 		key = apply_key(a, job);
 		for (i = 0; i < a->nhost; i++)

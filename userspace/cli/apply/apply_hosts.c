@@ -68,6 +68,8 @@ static int check_face(struct cli *c, const char *at, const json_t *f)
 		err = want_word(c, at, f, "addr");
 	if (!err && json_object_get(f, "port"))
 		err = want_number(c, at, f, "port", 65535);
+	if (!err && json_object_get(f, "watch") && !json_is_boolean(json_object_get(f, "watch")))
+		err = cli_error(c, "%s.watch: is not true or false", at);
 	if (!err && parse_addr(jstr(f, "addr"), addr))
 		err = cli_error(c, "%s.addr: \"%s\" is not an address", at, jstr(f, "addr"));
 	return err;

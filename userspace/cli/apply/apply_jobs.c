@@ -22,6 +22,41 @@ static bool same_addr(const char *a, const char *b)
 	return !parse_addr(a, x) && !parse_addr(b, y) && !memcmp(x, y, 16);
 }
 
+static bool is_true(const json_t *o, const char *key)
+{
+	return json_is_true(json_object_get(o, key));
+}
+
+/* The face on the host that leads to the same neighbour, under any name; NULL: none. */
+static const json_t *face_there(const struct apply_host *h, const json_t *f)
+{
+	uint64_t port = json_object_get(f, "port") ? jnum(f, "port") : TRIB_UDP_PORT;
+	const json_t *old;
+	size_t i;
+
+	json_array_foreach(json_object_get(h->look, "faces"), i, old)
+		if (!strcmp(jstr(old, "ifname"), jstr(f, "dev")) &&
+		    same_addr(jstr(old, "addr"), jstr(f, "addr")) && jnum(old, "port") == port &&
+		    !jnum(old, "vlan"))
+			return old;
+	return NULL;
+}
+
+/* Is there a face to be watched that no tribd watches? All get a new key then. */
+static bool lacks_watch(const struct apply *a)
+{
+	const json_t *f, *old;
+	size_t i, k;
+
+	for (i = 0; i < a->nhost; i++)
+		json_array_foreach(json_object_get(a->host[i].plan, "faces"), k, f) {
+			old = face_there(&a->host[i], f);
+			if (is_true(f, "watch") && (!old || !json_object_get(old, "neighbour")))
+				return true;
+		}
+	return false;
+}
+
 /* Give face @old the right to forward, if @f has it. An operator's is kept. */
 static void give_forward(struct apply_host *h, const json_t *f, const json_t *old)
 {
@@ -34,26 +69,52 @@ static void give_forward(struct apply_host *h, const json_t *f, const json_t *ol
 	apply_note(h, '~', "face %s forward yes", name);
 }
 
+void apply_diff_watch(struct apply *a)
+{
+	static const char none[TRIB_KEY_HEX + 1] = "00000000000000000000000000000000";
+	char hex[TRIB_KEY_HEX + 1];
+	struct trib_key key;
+	const json_t *f;
+	size_t i, k;
+
+	if (!lacks_watch(a))
+		return;
+	if (getrandom(&key, sizeof(key), 0) != sizeof(key))
+		apply_refuse(&a->host[0], "no random numbers");
+	text_key_put(&key, hex);
+	for (i = 0; i < a->nhost; i++)
+		json_array_foreach(json_object_get(a->host[i].plan, "faces"), k, f) {
+			struct apply_host *h = &a->host[i];
+			const char *name =
+				json_string_value(json_object_get(h->faces, jstr(f, "name")));
+
+			if (!is_true(f, "watch") || !name)
+				continue;
+			apply_step(h->load, apply_words("face set %s watch %s", name, hex),
+				   apply_words("face set %s watch %s", name, none));
+			/* Do not print the secret. */
+			apply_note(h, '~', "face %s watch", name);
+		}
+	explicit_bzero(hex, sizeof(hex));
+}
+
 void apply_diff_face(struct apply_host *h, const json_t *f)
 {
 	const char *name = jstr(f, "name"), *dev = jstr(f, "dev");
 	const char *addr = jstr(f, "addr");
 	uint64_t port = json_object_get(f, "port") ? jnum(f, "port") : TRIB_UDP_PORT;
-	const json_t *old;
+	const json_t *old = face_there(h, f);
 	size_t i;
 
 	if (json_object_get(h->faces, name)) {
 		apply_refuse(h, "face %s is in the plan twice", name);
 		return;
 	}
-	/* Find the face on the host with the same neighbour, under any name. */
-	json_array_foreach(json_object_get(h->look, "faces"), i, old)
-		if (!strcmp(jstr(old, "ifname"), dev) && same_addr(jstr(old, "addr"), addr) &&
-		    jnum(old, "port") == port && !jnum(old, "vlan")) {
-			json_object_set_new(h->faces, name, json_string(jstr(old, "name")));
-			give_forward(h, f, old);
-			return;
-		}
+	if (old) {
+		json_object_set_new(h->faces, name, json_string(jstr(old, "name")));
+		give_forward(h, f, old);
+		return;
+	}
 	json_array_foreach(json_object_get(h->look, "faces"), i, old)
 		if (!strcmp(jstr(old, "name"), name))
 			apply_refuse(

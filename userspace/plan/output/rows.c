@@ -24,7 +24,8 @@ int rows_new(struct rows **out, struct model *model, struct plan_error *err)
 	r->err = err;
 	r->host = calloc((size_t)model->t->nnodes, sizeof(*r->host));
 	r->faces = calloc((size_t)model->t->nnodes, sizeof(*r->faces));
-	if (!r->host || !r->faces) {
+	r->groups = json_object();
+	if (!r->host || !r->faces || !r->groups) {
 		rows_free(r);
 		return -ENOMEM;
 	}
@@ -42,6 +43,7 @@ void rows_free(struct rows *r)
 		json_decref(r->host[i]);
 		json_decref(r->faces[i]);
 	}
+	json_decref(r->groups);
 	free(r->way);
 	free(r->host);
 	free(r->faces);
@@ -240,12 +242,42 @@ int rows_add_job(struct rows *r, const struct job *job, double rate, const struc
 	return 0;
 }
 
+static bool is_neighbour(const json_t *f)
+{
+	struct in6_addr ip;
+
+	return strcmp(json_string_value(json_object_get(f, "dev")), TRIB_LOCAL_PORT) &&
+	       !json_object_get(f, "port") &&
+	       addr_parse(json_string_value(json_object_get(f, "addr")), &ip) &&
+	       !addr_is_multicast(&ip);
+}
+
+/*
+ * Servers of a BCube pass on packets for each other when links are dead: their tribds watch
+ * all neighbours, and XDP routes.
+ */
+static void watch_all(struct rows *r)
+{
+	json_t *f;
+	size_t k;
+	int i;
+
+	for (i = 0; i < r->model->t->nnodes; i++)
+		json_array_foreach(json_object_get(r->host[i], "faces"), k, f)
+			if (is_neighbour(f)) {
+				json_object_set_new(f, "forward", json_string("yes"));
+				json_object_set_new(f, "watch", json_true());
+			}
+}
+
 json_t *rows_list(struct rows *r)
 {
 	json_t *out = json_array();
 	int i;
 
 	give_forward(r);
+	if (r->model->t->kind == TOPO_BCUBE)
+		watch_all(r);
 	for (i = 0; out && i < r->model->t->nnodes; i++) {
 		if (!r->host[i])
 			continue;

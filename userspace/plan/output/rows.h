@@ -13,7 +13,7 @@
  * @host:   by node; NULL: no row yet.
  * @faces:  by node: "dev addr port" to the name of the face.
  * @count:  rows for trees so far.
- * @groups: multicast groups so far.
+ * @groups: numbers of multicast groups, by node, port and members.
  * @way:    pairs of nodes whose packets travel, @nways of them.
  * @multicast: some results are multicast.
  * @local:  some hosts both work and sum.
@@ -23,7 +23,8 @@ struct rows {
 	json_t **host, **faces;
 	int (*way)[2];
 	int nways;
-	int count, groups;
+	int count;
+	json_t *groups;
 	bool multicast, local;
 	struct plan_error *err;
 };

@@ -65,14 +65,59 @@ static int list_kids(struct rows *r, const struct span *s, int at, struct kid *k
 	return n;
 }
 
+static int node_cmp(const void *a, const void *b)
+{
+	return *(const int *)a - *(const int *)b;
+}
+
+/*
+ * The number of the multicast group from port @dev of @node to its children there. Trees in
+ * which these are the same nodes share it.
+ */
+static int group_of(struct rows *r, int node, const char *dev, const struct kid *kid, int n)
+{
+	char key[32 + TOPO_DEV + TRIB_CHILDREN_MAX * 12];
+	int member[TRIB_CHILDREN_MAX], count = 0, at, i;
+	json_t *known;
+
+	for (i = 0; i < n; i++)
+		if (!strcmp(kid[i].dev, dev))
+			member[count++] = kid[i].node;
+	qsort(member, (size_t)count, sizeof(member[0]), node_cmp);
+	at = snprintf(key, sizeof(key), "%d %s", node, dev);
+	for (i = 0; i < count; i++)
+		at += snprintf(key + at, sizeof(key) - (size_t)at, " %d", member[i]);
+	known = json_object_get(r->groups, key);
+	if (!known) {
+		known = json_integer((json_int_t)json_object_size(r->groups));
+		if (json_object_set_new(r->groups, key, known))
+			return -ENOMEM;
+	}
+	return (int)json_integer_value(known);
+}
+
+/* Multicast face of @node for its children behind @dev. */
+static const char *group_face(struct rows *r, int node, const char *dev, const struct kid *kid,
+			      int n)
+{
+	int number = group_of(r, node, dev, kid, n);
+	char name[TOPO_NAME], addr[TOPO_ADDR];
+
+	if (number < 0)
+		return NULL;
+	snprintf(name, sizeof(name), "all-%s", dev);
+	snprintf(addr, sizeof(addr), "239.77.%d.%d", (number >> 8) & 255, number & 255);
+	r->multicast = true;
+	return rows_face(r, node, name, dev, addr, TRIB_UDP_PORT);
+}
+
 /*
  * List multicast faces for ports with several children in one Ethernet segment.
  * A router would have to know the group, so behind routers tribd sends each
  * child its own copy.
  */
-static json_t *list_down(struct rows *r, int node, int tree, const struct kid *kid, int n)
+static json_t *list_down(struct rows *r, int node, const struct kid *kid, int n)
 {
-	char name[TOPO_NAME], addr[TOPO_ADDR];
 	json_t *down = json_array();
 	const char *face;
 	int i, k, count;
@@ -86,12 +131,7 @@ static json_t *list_down(struct rows *r, int node, int tree, const struct kid *k
 			count += !strcmp(kid[k].dev, kid[i].dev);
 		if (count < 2)
 			continue;
-		snprintf(name, sizeof(name), "tree%d-%s", tree, kid[i].dev);
-		snprintf(addr, sizeof(addr), "239.77.%d.%d", (r->groups >> 8) & 255,
-			 r->groups & 255);
-		r->groups++;
-		r->multicast = true;
-		face = rows_face(r, node, name, kid[i].dev, addr, TRIB_UDP_PORT);
+		face = group_face(r, node, kid[i].dev, kid, n);
 		if (!face || json_array_append_new(down, json_string(face))) {
 			json_decref(down);
 			return NULL;
@@ -146,7 +186,7 @@ static int add_inner(struct rows *r, const struct job *job, const struct span *s
 {
 	json_t *row = json_pack("{s:i, s:s, s:o}", "id", s->id, "job", job->name, "children",
 				kids_json(kid, n));
-	json_t *down = list_down(r, s->inner[at], s->id, kid, n), *local;
+	json_t *down = list_down(r, s->inner[at], kid, n), *local;
 	int i, err = row && down ? 0 : -ENOMEM;
 
 	if (!err && json_array_size(down))
