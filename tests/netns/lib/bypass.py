@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A star whose workers have a network of their own beside the relay, so that their
-ranks can sum without it when it dies.
+"""Fabrics whose workers have a network of their own beside the relays, so that their
+ranks can sum without them when one dies.
 
     w0 .. w2 --- wires --- r0          the tree
     w0 .. w2 --- veths --- x           a network of their own, which r0 is not on
 
-r0 dies in two ways: its host is cut off; or tribd is killed and its programs are taken off.
+A relay dies in two ways: its host is cut off; or tribd is killed and its programs are taken off.
 """
+import json
 import os
 import shutil
 import subprocess
@@ -15,22 +16,32 @@ import time
 from ranks import moving
 from worker import Fabric, run, until
 
-HOSTS = ['w0', 'w1', 'w2']
 NOTICED = 0.05  # seconds of silence before which no relay is taken for dead
+# By kind: workers, and the relay that dies. A BCube's are its servers.
+KINDS = {'star': (3, 'r0'), 'tree': (4, 'r0'), 'bcube': (4, 'w3')}
 WAY = {'TRIB_DETOUR': '1', 'TRIB_PEERS': '10.99.1.2:7499'}
 
 
 class Net:
     """A fabric, and the network x beside it."""
 
-    def __init__(self, name, transport, *more):
-        self.f = Fabric(name, 'star', '--workers', '3', '--transport',
-                        transport, *more)
+    def __init__(self, name, kind, *more, dies=None):
+        world, relay = KINDS[kind]
+        self.hosts = ['w%d' % i for i in range(world)]
+        self.relay = dies or relay
+        if kind == 'star':
+            more = ('--workers', str(world)) + more
+        self.f = Fabric(name, kind, *more)
         self.x = self.f.ns('x')
+        self.links = [d['ifname'] for d in self.links_of(self.relay)]
         run('ip', 'netns', 'add', self.x)
         run('ip', 'netns', 'exec', self.x, 'sysctl', '-qw', 'net.ipv4.ip_forward=1')
-        for i, h in enumerate(HOSTS, 1):
+        for i, h in enumerate(self.hosts, 1):
             self.join(i, h)
+
+    def links_of(self, host):
+        return [d for d in json.loads(self.f.host(host, 'ip', '-j', 'link').stdout)
+                if d['ifname'] not in ('lo', 'trib0', 'trib1')]
 
     def join(self, i, h):
         run('ip', '-n', self.x, 'link', 'add', 'p%d' % i, 'type', 'veth', 'peer',
@@ -46,8 +57,8 @@ class Net:
         self.f.down()
 
     def ports(self, state):
-        batch = ''.join('link set p%d %s\n' % (i, state) for i in range(3))
-        subprocess.run(['ip', '-n', self.f.ns('r0'), '-batch', '-'], input=batch,
+        batch = ''.join('link set %s %s\n' % (d, state) for d in self.links)
+        subprocess.run(['ip', '-n', self.f.ns(self.relay), '-batch', '-'], input=batch,
                        text=True, check=True)
 
     # --- ways to die, and back
@@ -59,37 +70,43 @@ class Net:
         """Returns when packets pass. Hosts ask for the relay's MAC address anew, and what
         waited for it, contributions of dead ranks, must not be taken for a job that runs."""
         self.ports('up')
-        if not until(5, lambda: all(self.reaches(i) for i in range(len(HOSTS)))):
+        faces = json.loads(self.f.trib(self.relay, '-j', 'face', 'show'))
+        ends = [f['addr'] for f in faces
+                if f['ifname'] in self.links and not f['addr'].startswith('239.')]
+        if not until(5, lambda: all(map(self.reaches, ends))):
             raise RuntimeError('no packets pass')
 
-    def reaches(self, i):
-        return not self.f.host(HOSTS[i], 'ping', '-qc1', '-W1', '10.77.%d.1' % i,
+    def reaches(self, addr):
+        return not self.f.host(self.relay, 'ping', '-qc1', '-W1', addr,
                                check=False).returncode
 
     def kill(self):
-        self.f.kill_tribd('r0')
-        shutil.rmtree('/sys/fs/bpf/trib/' + self.f.ns('r0'))
-        if not until(5, lambda: 'xdp' not in self.f.host('r0', 'ip', 'link').stdout):
+        self.f.kill_tribd(self.relay)
+        shutil.rmtree('/sys/fs/bpf/trib/' + self.f.ns(self.relay))
+        if not until(5, lambda: 'xdp' not in self.f.host(self.relay, 'ip', 'link').stdout):
             raise RuntimeError('programs are still there')
 
     def start(self):
         """It knows nothing: its maps went with the programs."""
-        self.f.start_tribd('r0')
-        self.f.trib('r0', 'batch', '/run/trib-fabric/%s/r0.trib' % self.f.name)
+        self.f.start_tribd(self.relay)
+        self.f.trib(self.relay, 'batch',
+                    '/run/trib-fabric/%s/%s.trib' % (self.f.name, self.relay))
 
 
 class Job:
     """The ranks of a Pulse of racks.py."""
-    world = len(HOSTS)
     wrap = []  # in front of the command
 
-    def __init__(self, f):
-        self.f = f
+    def __init__(self, net):
+        self.f = net.f
+        self.hosts = net.hosts
+        self.world = len(net.hosts)
 
     def spawn(self, r, *argv, **more):
+        h = self.hosts[r]
         return subprocess.Popen(
-            ['nsenter', '--net=/run/netns/' + self.f.ns(HOSTS[r]), *self.wrap, *argv],
-            env={**os.environ, **self.f.env(HOSTS[r]), **WAY}, text=True,
+            ['nsenter', '--net=/run/netns/' + self.f.ns(h), *self.wrap, *argv],
+            env={**os.environ, **self.f.env(h), **WAY}, text=True,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **more)
 
 
@@ -102,9 +119,9 @@ def one_death(n, pulse, die, live):
     def gaps(r):
         return [b - a for a, b in pulse.gaps(r) if b > begun and b - a > NOTICED]
 
-    if not until(5, lambda: all(gaps(r) for r in range(len(HOSTS)))):
+    if not until(5, lambda: all(gaps(r) for r in range(len(n.hosts)))):
         return None
-    took = max(max(gaps(r)) for r in range(len(HOSTS)))
+    took = max(max(gaps(r)) for r in range(len(n.hosts)))
     time.sleep(0.2)
     live()
-    return took if moving(n.f) and pulse.alive() else None
+    return took if moving(n.f, n.relay) and pulse.alive() else None
