@@ -99,19 +99,31 @@ def torus(figures, rows, cols, bar, pairs):
     figures.add(f"p50_torus{rows}{cols}_64k", ours, note="us")
 
 
+def step(net, size):
+    """A sixth of the time that a ring of four needs for @size bytes, in seconds."""
+    return min(p50(net.perf("-A", "ring", "-b", size, "-e", size, "-w", "3", "-n", "20"))
+               for _ in range(3)) / 6e6
+
+
 def rates(us):
-    """What a message costs on wires of that delay: from rings of four."""
+    """What a message costs on wires of that delay, as options of bench-peer-scale.
+
+    In each step of a ring of four, all four ranks send and receive a message. Without delay
+    the CPUs do nothing else, and with it only the delay is added."""
+    cpus = os.cpu_count()
+    with Switch(4) as net:
+        work = step(net, "16") * cpus / 8
     with Switch(4, "--delay", str(us // 2)) as net:
-        few, many = (min(p50(net.perf("-A", "ring", "-b", size, "-e", size, "-w", "3",
-                                      "-n", "20")) for _ in range(3)) / 6e6
-                     for size in ("16", "64K"))
-    return few, max(many - few, 0) / (65536 / 4)
+        few, many = step(net, "16"), step(net, "64K")
+    return ("--work", work, "--cpus", cpus, "--overhead", 0,
+            "--alpha", max(few - 8 * work / cpus, 0),
+            "--beta", max(many - few, 0) / (65536 / 4))
 
 
-def predicted(world, alpha, beta):
+def predicted(world, options):
     """Microseconds of a sum of 64 KiB, by algorithm."""
-    out = call(os.path.join(TOP, "build", "bench-peer-scale"), "--alpha", str(alpha),
-               "--beta", str(beta), "--ranks", str(world))
+    out = call(os.path.join(TOP, "build", "bench-peer-scale"), "--ranks", str(world),
+               *map(str, options))
     # The squarest torus comes behind the fastest.
     return {p["algorithm"]: p["seconds"] * 1e6 for p in json.loads(out)["points"]
             if p["ranks"] == world}
@@ -120,7 +132,7 @@ def predicted(world, alpha, beta):
 def model(figures, world, us):
     """How far the curve of bench-peer-scale is from what ranks measure."""
     side = math.isqrt(world)
-    want = predicted(world, *rates(us))
+    want = predicted(world, rates(us))
     with Switch(world, "--delay", str(us // 2)) as net:
         got = {"ring": p50(net.perf("-A", "ring", *SMALL)),
                "halving": p50(net.perf("-A", "halving", *SMALL)),
@@ -141,13 +153,12 @@ def one_kill(net, pulse):
     return 1000 * gap
 
 
-def failover(figures, transport):
-    """A dedicated tree loses its relay, and its ranks sum among themselves."""
+def deaths(net):
+    """Gaps of KILLS deaths of the relay of @net, in ms."""
     bypass.Job.wrap = PRIORITY
-    net = bypass.Net("bench-failover", transport)
     try:
-        pulse = racks.Pulse(bypass.Job(net.f), "-g", "10")
-        ranks.moving(net.f)
+        pulse = racks.Pulse(bypass.Job(net), "-g", "10")
+        ranks.moving(net.f, net.relay)
         took = [one_kill(net, pulse) for _ in range(KILLS)]
         progress(end=True)
         good, text = pulse.end()
@@ -155,10 +166,19 @@ def failover(figures, transport):
         net.down()
     if not good:
         raise BenchError(f"sums were wrong: {text}")
+    return took
+
+
+def failover(figures, transport):
+    """A dedicated tree loses its relay, and its ranks sum among themselves; so does a BCube."""
+    took = deaths(bypass.Net("bench-failover", "star", "--transport", transport))
     figures.add("failover_ms", took, bar=200, at_most=True, value=p95,
                 note=f"p95 of {KILLS}: a tree's relay cut off, to the next sum on the slowest "
                 f"of 3 ranks, {transport}")
     figures.add("failover_ms_median", took)
+    figures.add("failover_bcube_ms", deaths(bypass.Net("bench-failover", "bcube")), bar=200,
+                at_most=True, value=p95,
+                note=f"p95 of {KILLS}: a server of BCube(2,2) cut off, its rank has another way")
 
 
 def measure(pairs, transport):

@@ -28,6 +28,8 @@ static int usage(void)
 			"  --overhead S  seconds that a message keeps its sender busy (1e-6)\n"
 			"  --beta S      seconds per byte (8e-9: 1 Gb/s)\n"
 			"  --gamma S     seconds per byte added (1e-10)\n"
+			"  --work S      seconds of CPU that a message costs at each end (0)\n"
+			"  --cpus N      CPUs that all ranks share (0: each has its own)\n"
 			"  --chunk N     bytes that travel together (65536)\n"
 			"  --nics N      of each rank (1)\n"
 			"  --ranks N     the last of the curve, up to 1088 (1088)\n");
@@ -40,6 +42,8 @@ static const struct option longopts[] = {
 	{"overhead", required_argument, NULL, 'o'},
 	{"beta", required_argument, NULL, 'b'},
 	{"gamma", required_argument, NULL, 'g'},
+	{"work", required_argument, NULL, 'w'},
+	{"cpus", required_argument, NULL, 'p'},
 	{"chunk", required_argument, NULL, 'c'},
 	{"nics", required_argument, NULL, 'k'},
 	{"ranks", required_argument, NULL, 'r'},
@@ -64,6 +68,12 @@ static bool set(struct options *o, int opt, double v)
 	case 'g':
 		o->costs.gamma = v;
 		return v >= 0;
+	case 'w':
+		o->costs.work = v;
+		return v >= 0;
+	case 'p':
+		o->costs.cpus = v;
+		return v >= 0 && v <= PEER_CPUS_MAX;
 	case 'c':
 		o->load.chunk = v;
 		return v >= 4 && v <= 1e9;

@@ -32,11 +32,17 @@ struct peer_rate {
  * @nic:   by number.
  * @local: memory shared by a machine's processes. The sender is busy, not the receiver.
  * @gamma: seconds per byte that a lane's thread adds.
+ * @work:  seconds of CPU that a message costs at each end,
+ * @cpus:  if all ranks share so many CPUs, up to PEER_CPUS_MAX; 0: each has its own.
  */
+#define PEER_CPUS_MAX 64
+
 struct peer_costs {
 	struct peer_rate nic[PEER_NICS_MAX];
 	struct peer_rate local;
 	double gamma;
+	double work;
+	uint32_t cpus;
 };
 
 /**

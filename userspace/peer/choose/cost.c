@@ -40,7 +40,8 @@ static double simulate_some(const struct peer_shape *shape, const struct peer_lo
 {
 	double t = -E2BIG;
 
-	if (!all_alike(shape, load->what.collective))
+	/* Ranks that share CPUs wait for each other. */
+	if (costs->cpus || !all_alike(shape, load->what.collective))
 		return simulate(shape, load, costs, false, OPS_MAX);
 	if (alike_from)
 		t = simulate(shape, load, costs, false, alike_from);
@@ -84,7 +85,7 @@ static double cost(const struct peer_shape *shape, const struct peer_load *load,
 	struct peer_load l = *load;
 	double t;
 
-	if (peer_shape_wrong(shape) || !l.size || !l.chunk)
+	if (peer_shape_wrong(shape) || !l.size || !l.chunk || costs->cpus > PEER_CPUS_MAX)
 		return -EINVAL;
 	if (l.what.collective == PEER_BARRIER) {
 		/* A reduce-scatter of nearly nothing has the same steps, and ranges to order them. */

@@ -56,12 +56,26 @@ static void push(struct peer_sim *s, double at, enum peer_event_kind kind, uint3
 		s->err = err;
 }
 
+/* Keep the first CPU that is free busy with a message. Return: when that ends. */
+static double work(struct peer_sim *s, double at)
+{
+	uint32_t i, first = 0;
+
+	if (!s->costs->cpus)
+		return at;
+	for (i = 1; i < s->costs->cpus; i++)
+		if (s->cpu[i] < s->cpu[first])
+			first = i;
+	s->cpu[first] = (s->cpu[first] > at ? s->cpu[first] : at) + s->costs->work;
+	return s->cpu[first];
+}
+
 static void transmit(struct peer_sim *s, struct peer_sim_lane *l, uint32_t i, uint32_t chunk)
 {
 	uint8_t nic = l->lane->op[i].nic;
 	const struct peer_rate *r = rate_of(s, nic);
 	double *tx = use_of(s->tx, l->rank, nic);
-	double start = *tx > s->now ? *tx : s->now, bytes;
+	double start = work(s, *tx > s->now ? *tx : s->now), bytes;
 
 	bytes = (double)chunk_len(l, i, chunk) * s->load.size;
 	*tx = start + r->overhead + bytes * r->beta;
@@ -167,6 +181,9 @@ double peer_sim_run(struct peer_sim *s)
 			arrive(s, l, &e);
 			break;
 		case PEER_EVENT_ARRIVED:
+			push(s, work(s, s->now), PEER_EVENT_READ, e.lane, e.op);
+			break;
+		case PEER_EVENT_READ:
 			l->op[e.op].arrived++;
 			take(s, l, e.op);
 			break;

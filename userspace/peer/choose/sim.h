@@ -4,6 +4,8 @@
  *
  *	a chunk may leave --> NIC of sender busy --alpha--> first byte --> NIC of
  *	receiver busy --> arrived --> thread adds --> applied --> others may leave
+ *
+ * If ranks share CPUs, a message waits for one before it leaves, and when it has arrived.
  */
 #ifndef PEER_SIM_H
 #define PEER_SIM_H
@@ -14,6 +16,7 @@
 enum peer_event_kind {
 	PEER_EVENT_HEAD,    /* the first byte is there */
 	PEER_EVENT_ARRIVED, /* the last one is */
+	PEER_EVENT_READ,    /* and a CPU has read it */
 	PEER_EVENT_APPLIED, /* and is added to the vector */
 };
 
@@ -83,6 +86,7 @@ struct peer_sim_lane {
  * @ranks: that are simulated.
  * @nlane: lanes of a rank. Lane l of rank r is lane[r * nlane + l].
  * @tx, @rx: by rank and NIC, local memory last: busy until then.
+ * @cpu: busy until then.
  * @chunks: of an operation, at most.
  * @limit: operations; with more, peer_sim_make() returns -E2BIG.
  */
@@ -96,6 +100,7 @@ struct peer_sim {
 	struct peer_sim_lane *lane;
 	double *tx;
 	double *rx;
+	double cpu[PEER_CPUS_MAX];
 	struct peer_heap heap;
 	double now;
 	double end;
