@@ -14,7 +14,10 @@ OUT = os.path.join("build", "bench")
 class Figures:
     """The figures of one bench."""
 
+    newest = None
+
     def __init__(self, bench):
+        Figures.newest = self
         self.bench = bench
         self.values, self.spread, self.bars, self.notes = {}, {}, {}, {}
 

@@ -116,12 +116,16 @@ def one_death(n, pulse, die, live):
     begun = time.monotonic()
     die()
 
-    def gaps(r):
-        return [b - a for a, b in pulse.gaps(r) if b > begun and b - a > NOTICED]
+    def gaps():
+        return [b - a for r in range(len(n.hosts)) for a, b in pulse.gaps(r)
+                if b > begun and a < mended]
 
-    if not until(5, lambda: all(gaps(r) for r in range(len(n.hosts)))):
+    # A rank may still get some results of before, one by one.
+    mended = begun + 5
+    if not until(5, lambda: max(gaps(), default=0) > NOTICED):
         return None
-    took = max(max(gaps(r)) for r in range(len(n.hosts)))
-    time.sleep(0.2)
+    time.sleep(0.3)
+    mended = time.monotonic()
     live()
-    return took if moving(n.f, n.relay) and pulse.alive() else None
+    # By now all gaps have ended.
+    return max(gaps()) if moving(n.f, n.relay) and pulse.alive() else None
