@@ -34,7 +34,8 @@ struct trib_peer;
  * @shape: "NxK" of a BCube, "RxC" of a torus; NULL: the best for the world.
  * @nics:  comma-separated devices, addresses or domains, a BCube level or torus
  *         direction each; NULL: all that @provider finds.
- * @provider: of libfabric: "verbs", "tcp;ofi_rxm", "verbs;ofi_rxm", "tcp"; NULL: best.
+ * @provider: "stream": TCP sockets; or of libfabric: "verbs", "tcp;ofi_rxm", "verbs;ofi_rxm",
+ *         "tcp"; NULL: best.
  * @intra: "allreduce", "reduce" or "none"; NULL: allreduce where several ranks share a
  *         machine.
  * @gpu:   of this process: index, PCI address or "none"; the nearest to the first NIC

@@ -86,21 +86,31 @@ static int list_nics(struct peer_agreed *a, const char *list, struct trib_peer_e
 	}
 }
 
+static void set_provider(struct peer_agreed *a, const char *name)
+{
+	snprintf(a->provider_name, sizeof(a->provider_name), "%s", name);
+	a->provider = a->provider_name;
+}
+
+/* RDMA where libfabric finds it, else the kernel's TCP. */
 static int find_nics(struct peer_agreed *a, const struct trib_peer_conf *conf,
 		     struct trib_peer_error *error)
 {
 	struct peer_nic nic[PEER_NICS_MAX];
+	const char *ask;
 	int i, n;
 
-	if (conf->provider && *conf->provider) {
-		snprintf(a->provider_name, sizeof(a->provider_name), "%s", conf->provider);
-		a->provider = a->provider_name;
-	}
+	if (conf->provider && *conf->provider)
+		set_provider(a, conf->provider);
 	if (conf->world == 1)
 		return 0;
+	ask = a->provider && !strcmp(a->provider, PEER_PROVIDER_STREAM) ? "tcp;ofi_rxm"
+									: a->provider;
+	n = conf->nics && *conf->nics && a->provider ? 0 : peer_nics_find(ask, nic, PEER_NICS_MAX);
+	if (!a->provider && (n <= 0 || !nic[0].direct))
+		set_provider(a, PEER_PROVIDER_STREAM);
 	if (conf->nics && *conf->nics)
 		return list_nics(a, conf->nics, error);
-	n = peer_nics_find(a->provider, nic, PEER_NICS_MAX);
 	if (n <= 0)
 		return peer_error(
 			error, TRIB_PEER_SYSTEM, n ? n : -ENODEV, -1,
@@ -109,8 +119,8 @@ static int find_nics(struct peer_agreed *a, const struct trib_peer_conf *conf,
 	for (i = 0; i < n; i++)
 		snprintf(a->nic[i], sizeof(a->nic[i]), "%.63s", nic[i].address);
 	a->nnic = (unsigned int)n;
-	snprintf(a->provider_name, sizeof(a->provider_name), "%s", nic[0].provider);
-	a->provider = a->provider_name;
+	if (!a->provider)
+		set_provider(a, nic[0].provider);
 	return 0;
 }
 

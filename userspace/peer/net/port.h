@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Ports: the way chunks move between two ranks. run/ uses nothing else, so that it
- * runs over libfabric (ofi.c), over memory that processes share (shm.c), and, in
- * tests, over a network that exists only in memory.
+ * runs over libfabric (ofi.c), over TCP sockets (stream.c), over memory that processes
+ * share (shm.c), and, in tests, over a network that exists only in memory.
  *
  *	lane thread (run/)
  *	   | send, write, next, done, poll
@@ -37,9 +37,9 @@ struct peer_port;
  * @rank, @world: of this process.
  * @nic:   name or address of the NIC: device name, IPv4 or IPv6 address, or verbs
  *         domain; NULL: the provider's first. Unused by shm.
- * @provider: name as fi_getinfo() has it: "verbs;ofi_rxm", "tcp;ofi_rxm", or with
+ * @provider: ofi: name as fi_getinfo() has it: "verbs;ofi_rxm", "tcp;ofi_rxm", or with
  *         a connection a link, only if asked for, "verbs" and "tcp"; NULL: the best
- *         that it finds. Unused by shm.
+ *         that it finds.
  * @peers: ranks at the other ends of the links, ascending; link i is to peers[i].
  * @npeer: number of links.
  * @chunk: bytes of a staging slot, a multiple of 64.
@@ -86,7 +86,7 @@ struct peer_fault {
 
 /**
  * struct peer_port_ops - a kind of port
- * @name: "ofi", "shm".
+ * @name: "ofi", "shm", "stream".
  * @open: make the endpoint and the staging slots of all links. Nothing is connected.
  *        On failure fill in @fault.
  * @blob: write what the peers must know of this port. Return: bytes, at most
@@ -156,8 +156,12 @@ struct peer_port {
 	const struct peer_port_ops *ops;
 };
 
+/* Provider of peer_port_stream: TCP sockets of the kernel. All others are libfabric's. */
+#define PEER_PROVIDER_STREAM "stream"
+
 extern const struct peer_port_ops peer_port_ofi;
 extern const struct peer_port_ops peer_port_shm;
+extern const struct peer_port_ops peer_port_stream;
 
 /**
  * struct peer_nic - a NIC that libfabric found
