@@ -175,8 +175,8 @@ static int link_up(struct stream_port *s, uint32_t link)
 int stream_meet_connect(struct stream_port *s, uint32_t link, const struct stream_blob *b)
 {
 	struct stream_link *l = &s->links[link];
-	union addr_sock sa;
-	socklen_t len;
+	union addr_sock sa, own;
+	socklen_t len, own_len;
 
 	if (s->rank > l->rank) {
 		stream_meet_look(s);
@@ -185,6 +185,10 @@ int stream_meet_connect(struct stream_port *s, uint32_t link, const struct strea
 	l->sock = make_socket(&b->addr, b->port, &sa, &len);
 	if (l->sock < 0)
 		return meet_fault(s, errno, (int)l->rank, "socket");
+	/* By this port's NIC, also where several lead to the peer. */
+	own_len = addr_to_sock(sa.sa.sa_family, &s->addr, 0, &own);
+	if (bind(l->sock, &own.sa, own_len))
+		return meet_fault(s, errno, (int)l->rank, "bind");
 	if (connect(l->sock, &sa.sa, len) && errno != EINPROGRESS)
 		return meet_fault(s, errno, (int)l->rank, "connect");
 	/* Room is there when it is connected. */
