@@ -17,7 +17,7 @@ RATE = 100e6
 # A frame of 1500 bytes on the wire is 1538, and carries 1448 of TCP, or 1408 of sums.
 VALUES = 1408
 TCP, SUMS = 1448 / 1538, VALUES / 1538
-FLOWS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "flows.py")
+FLOWS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "rivals", "flows.py")
 WARM, SECONDS = 4, 12
 
 

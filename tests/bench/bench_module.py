@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The kernel module: its summation in user space (bench-sum), and its sockets and
-functions in the VM (guest_module.py)."""
+functions in the VM (guest/module.py)."""
 
 import json
 import os
@@ -48,7 +48,7 @@ def vm(figures, pairs):
     call("make", "-s", "module")
     with tempfile.TemporaryDirectory(prefix="trib-bench-") as folder:
         call(os.path.join(TOP, "scripts/vm"), "-m", "2048", "-t", "500", "-o",
-             folder, "--", os.path.join(TOP, "tests/bench/guest_module.py"),
+             folder, "--", os.path.join(TOP, "tests/bench/guest/module.py"),
              str(pairs), "/vmout/figures.json", timeout=520)
         with open(os.path.join(folder, "figures.json"), encoding="utf-8") as f:
             got = json.load(f)

@@ -61,7 +61,7 @@ FUZZ_JOIN := tests/fuzz/fuzz_join.c \
 
 $(call fuzz-program,join,$(FUZZ_JOIN),)
 
-$(call fuzz-program,ways,tests/fuzz/fuzz_ways.c \
+$(call fuzz-program,ways,tests/fuzz/daemon/fuzz_ways.c \
 	$(addprefix userspace/daemon/ways/,link.c message.c node.c paths.c reports.c) \
 	$(BASE_LIBTRIB_SRC),)
 

@@ -37,6 +37,6 @@ device()
 device || bail "no soft-RoCE"
 soon test -e /dev/infiniband/rdma_cm
 
-runs=("build/tests/unit/peer/port_rc verbs $address")
-(($# == 0)) || runs+=("build/tests/unit/peer/port_ofi verbs;ofi_rxm $address")
+runs=("build/tests/unit/peer/port/port_rc verbs $address")
+(($# == 0)) || runs+=("build/tests/unit/peer/port/port_ofi verbs;ofi_rxm $address")
 tests/vm/guest-tap "${runs[@]}"

@@ -23,7 +23,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "tests/unit/peer/port_rig.h"
+#include "tests/unit/peer/port/port_rig.h"
 
 #define BUF (8u << 20)
 #define PINGS 3000

@@ -352,7 +352,7 @@ refuse 1 '/x' fib del /x
 refuse 1 '/x' fib show /x
 refuse 1 'marker' fib add /insert/ps via w0
 refuse 1 'w0' face del w0
-refuse 2 'nothing to change: give comment, ndn, ndn-port, subscribe or write' face set w0
+refuse 2 'nothing to change: give comment, forward, watch, ndn, ndn-port, subscribe or write' face set w0
 refuse 1 'nobody' face set nobody ndn host
 refuse 1 'ndn "guest"' face set w0 ndn guest
 refuse 1 'ndn-port "0"' face set w0 ndn-port 0

@@ -150,7 +150,7 @@ static void check_twins(struct doctor *d, const struct face *faces, size_t n)
 		}
 }
 
-/* What tribd's own probes say of a watched face. */
+/* Report what tribd's own probes say of a watched face. */
 static void check_watch(struct doctor *d, const struct face *f)
 {
 	const char *word = jstr(f->json, "neighbour");

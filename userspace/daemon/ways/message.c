@@ -22,7 +22,7 @@ static void hash_words(struct trib_sip *s, const uint8_t *p, size_t len)
 	trib_sip_word(s, trib_sip_load(rest));
 }
 
-/* Of a message of @len bytes from @from to @to: one that is sent back has another one. */
+/* A message from @from to @to: one that is sent back has another authenticator. */
 static __be64 authenticator(const struct trib_key *key, const struct in6_addr *from,
 			    const struct in6_addr *to, const uint8_t *buf, size_t len)
 {

@@ -40,7 +40,7 @@ static int pair_cmp(const struct end *a, const struct end *b)
 	return c ? c : addr_cmp(a->peer, b->peer);
 }
 
-/* Of two reports of one link the newer comes first. */
+/* The newer of two reports of one link comes first. */
 static int end_cmp(const void *x, const void *y)
 {
 	const struct end *a = x, *b = y;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What is known of all hosts: the newest report of each. Pure. */
+/* The newest report of each host that is known. Pure. */
 #ifndef TRIBD_WAYS_REPORTS_H
 #define TRIBD_WAYS_REPORTS_H
 

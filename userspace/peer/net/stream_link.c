@@ -106,7 +106,7 @@ void stream_flush(struct stream_port *s, uint32_t link)
 
 /* --- receiving */
 
-/* Where the values of a message go. Return: NULL: nobody sends this. */
+/* Find the place for the values of a message. Return: NULL: nobody sends this. */
 static uint8_t *target(struct stream_port *s, struct stream_link *l, const struct stream_head *h)
 {
 	if (h->len > s->chunk || l->came - l->flow.taken >= s->slots)

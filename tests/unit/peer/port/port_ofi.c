@@ -9,7 +9,7 @@
 
 #include "peer/net/ofi.h"
 #include "tests/lib/tap.h"
-#include "tests/unit/peer/port_tests.h"
+#include "tests/unit/peer/port/port_tests.h"
 
 static struct rig own = {
 	.ops = &peer_port_ofi,

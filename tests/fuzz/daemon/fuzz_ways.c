@@ -10,7 +10,7 @@
 
 #include "daemon/ways/node.h"
 #include "daemon/ways/paths.h"
-#include "input.h"
+#include "tests/fuzz/input.h"
 
 #define LINKS 4
 

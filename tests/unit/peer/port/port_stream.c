@@ -6,7 +6,7 @@
 
 #include "peer/net/stream.h"
 #include "tests/lib/tap.h"
-#include "tests/unit/peer/port_tests.h"
+#include "tests/unit/peer/port/port_tests.h"
 
 static struct rig own = {.ops = &peer_port_stream, .nic = "127.0.0.1"};
 

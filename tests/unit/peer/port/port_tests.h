@@ -3,7 +3,7 @@
 #ifndef PORT_TESTS_H
 #define PORT_TESTS_H
 
-#include "tests/unit/peer/port_pair.h"
+#include "tests/unit/peer/port/port_pair.h"
 
 /* Check and give back all that came at one link. */
 static bool take(uint32_t rank, uint32_t peer)

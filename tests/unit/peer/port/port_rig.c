@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "tests/unit/peer/port_rig.h"
+#include "tests/unit/peer/port/port_rig.h"
 
 #define PATIENCE_MS 10000
 

@@ -8,7 +8,7 @@
 
 #include "peer/net/shm.h"
 #include "tests/lib/tap.h"
-#include "tests/unit/peer/port_tests.h"
+#include "tests/unit/peer/port/port_tests.h"
 
 static char name[64];
 static struct rig own = {.ops = &peer_port_shm, .name = name};

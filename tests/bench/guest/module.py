@@ -3,7 +3,7 @@
 """Measures with the module loaded: runs in the VM for bench_module.py and writes lists
 of its measurements as JSON.
 
-    guest_module.py ROUNDS FILE
+    module.py ROUNDS FILE
 
 socket, udp: Gb/s of an allreduce of 4 MiB of floats by 4 workers around a relay.
 cells, plain: the same by sockets with cells of tribd, and by sockets without.
@@ -16,8 +16,10 @@ import struct
 import subprocess
 import sys
 
-from nets import TOP, Star, call, measured
-from pairs import gbps, in_turns
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+
+from nets import TOP, Star, call, measured  # noqa: E402 # pylint: disable=wrong-import-position
+from pairs import gbps, in_turns  # noqa: E402 # pylint: disable=wrong-import-position
 
 KO = os.path.join(TOP, "build/module/trib.ko")
 OPTIONS = ("-b", "4M", "-e", "4M", "-n", "10", "-w", "2", "-c", "1")

@@ -14,7 +14,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "tests/lib/tap.h"
-#include "tests/unit/peer/port_rig.h"
+#include "tests/unit/peer/port/port_rig.h"
 
 #define AREA (1 << 20)
 
