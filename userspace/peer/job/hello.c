@@ -2,6 +2,7 @@
 /* See hello.h. */
 #include "hello.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -92,25 +93,37 @@ static void set_provider(struct peer_agreed *a, const char *name)
 	a->provider = a->provider_name;
 }
 
-/* RDMA where libfabric finds it, else the kernel's TCP. */
+/* To ask libfabric takes a second. */
+static bool has_rdma(void)
+{
+	DIR *d = opendir("/sys/class/infiniband");
+	const struct dirent *e = NULL;
+
+	while (d && (e = readdir(d)) && e->d_name[0] == '.')
+		;
+	if (d)
+		closedir(d);
+	return e != NULL;
+}
+
+/* RDMA where there is some, else the kernel's TCP. */
 static int find_nics(struct peer_agreed *a, const struct trib_peer_conf *conf,
 		     struct trib_peer_error *error)
 {
 	struct peer_nic nic[PEER_NICS_MAX];
-	const char *ask;
+	bool stream;
 	int i, n;
 
 	if (conf->provider && *conf->provider)
 		set_provider(a, conf->provider);
 	if (conf->world == 1)
 		return 0;
-	ask = a->provider && !strcmp(a->provider, PEER_PROVIDER_STREAM) ? "tcp;ofi_rxm"
-									: a->provider;
-	n = conf->nics && *conf->nics && a->provider ? 0 : peer_nics_find(ask, nic, PEER_NICS_MAX);
-	if (!a->provider && (n <= 0 || !nic[0].direct))
+	if (!a->provider && !has_rdma())
 		set_provider(a, PEER_PROVIDER_STREAM);
 	if (conf->nics && *conf->nics)
 		return list_nics(a, conf->nics, error);
+	stream = a->provider && !strcmp(a->provider, PEER_PROVIDER_STREAM);
+	n = peer_nics_find(stream ? "tcp;ofi_rxm" : a->provider, nic, PEER_NICS_MAX);
 	if (n <= 0)
 		return peer_error(
 			error, TRIB_PEER_SYSTEM, n ? n : -ENODEV, -1,
