@@ -60,9 +60,7 @@ class Shared(Star):
 
     def done(self):
         """Chunks that the relay has completed."""
-        out = subprocess.run([*self.argv, "exec", "r0", "--", "trib", "-j", "stats"],
-                             capture_output=True, text=True, check=True).stdout
-        return next(s["value"] for s in json.loads(out) if s["name"] == "done")
+        return next(s["value"] for s in json.loads(self.trib("r0", "-j", "stats")) if s["name"] == "done")
 
 
 def beside(figures, net, control, count, times):

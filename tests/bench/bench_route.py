@@ -4,7 +4,7 @@
 import json
 
 from figures import Figures
-from nets import Star, call
+from nets import Star
 
 WEIGHTS = {1: 1, 2: 2, 3: 5}
 HOSTS = ("r0", "w0", "w1", "w2", "w3")
@@ -26,9 +26,6 @@ class Weighted(Star):
                 if tree > 1:
                     self.trib(host, *line, "weight", str(weight))
         return self
-
-    def trib(self, host, *argv):
-        return call(*self.argv, "exec", host, "--", "trib", *argv)
 
     def chunks(self):
         """Of each tree: how often a chunk was sampled at the relay, by all children."""

@@ -73,6 +73,10 @@ class Fabric:
 class Ours(Fabric):
     """Workers that sum in the network."""
 
+    def trib(self, host, *argv):
+        """What trib says on a host."""
+        return call(*self.argv, "exec", host, "--", "trib", *argv)
+
     def perf_report(self, *options):
         """All that trib-perf says of one size."""
         return measured(self.run, "trib-perf", *options)

@@ -73,7 +73,7 @@ void apply_diff_watch(struct apply *a)
 {
 	static const char none[TRIB_KEY_HEX + 1] = "00000000000000000000000000000000";
 	char hex[TRIB_KEY_HEX + 1];
-	struct trib_key key;
+	struct trib_key key = {};
 	const json_t *f;
 	size_t i, k;
 

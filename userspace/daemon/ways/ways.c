@@ -33,6 +33,7 @@ struct ways {
 	struct datagram sock;
 	struct timer timer;
 	unsigned int turns;
+	uint8_t passes; /* TRIB_WAYS_PASSES_..., read once a second */
 	bool reread;  /* somebody changed routes; the kernel drops those of a device that is down */
 	int bind_err; /* of the last try, logged */
 };
@@ -169,26 +170,19 @@ static void readable(struct tribd *d, struct watch *watch, uint32_t events)
 
 static int socket_bind(void)
 {
-	union addr_sock sa;
 	int fd = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), off = 0, err;
-	struct in6_addr any = {};
 	bool v6 = fd >= 0;
+	union addr_sock sa;
+	socklen_t len;
 
-	if (!v6)
+	if (v6)
+		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
+	else
 		fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return -errno;
-	memset(&sa, 0, sizeof(sa));
-	if (v6)
-		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
-	if (v6)
-		sa.in6 = (struct sockaddr_in6){.sin6_family = AF_INET6,
-					       .sin6_port = htons(TRIB_WAYS_PORT),
-					       .sin6_addr = any};
-	else
-		sa.in = (struct sockaddr_in){.sin_family = AF_INET,
-					     .sin_port = htons(TRIB_WAYS_PORT)};
-	if (!bind(fd, &sa.sa, v6 ? sizeof(sa.in6) : sizeof(sa.in)))
+	len = addr_to_sock(v6 ? AF_INET6 : AF_INET, &in6addr_any, TRIB_WAYS_PORT, &sa);
+	if (!bind(fd, &sa.sa, len))
 		return fd;
 	err = -errno;
 	close(fd);
@@ -258,9 +252,10 @@ static void turn(struct tribd *d, struct timer *t)
 	w->turns++;
 	if (w->turns == SETTLED_TURNS)
 		w->node.moved = true;
-	/* Whether this host passes packets on may have changed. */
-	if (!(w->turns % 20))
+	if (!(w->turns % 20)) {
+		w->passes = passes();
 		ways_faces_changed(d);
+	}
 	if (w->reread)
 		routes_reread(d, w);
 	ways_node_turn(&w->node);
@@ -294,7 +289,7 @@ void ways_faces_changed(struct tribd *d)
 		w->face[n] = f;
 		want[n++] = (struct ways_want){f->local, f->addr, f->watch};
 	}
-	ways_node_links(&w->node, want, n, n ? passes() : 0);
+	ways_node_links(&w->node, want, n, n ? w->passes : 0);
 	if (n && !w->timer.at_ns)
 		timer_set(d, &w->timer, WAYS_TURN_MS);
 	else if (!n && (w->timer.at_ns || w->routes.n))
@@ -318,6 +313,7 @@ int ways_init(struct tribd *d)
 	w->watch.fd = w->sock.fd = -1;
 	w->watch.fn = readable;
 	w->timer.fn = turn;
+	w->passes = passes();
 	w->node.arg = w;
 	w->node.send = send_out;
 	w->node.random = random_bits;

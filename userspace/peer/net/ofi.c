@@ -71,12 +71,8 @@ static int ofi_write(struct peer_port *p, uint32_t link, struct peer_mem *m, con
 		return -EINVAL;
 	if (o->fault.err || !l->known || !l->heard || !peer_flow_may_send(&l->flow))
 		return -EAGAIN;
-	if (off > l->target.len || len > l->target.len - off) {
-		peer_fault_set(&o->fault, EPROTO, (int)l->rank,
-			       "rank %u announced %llu bytes, too few", l->rank,
-			       (unsigned long long)l->target.len);
+	if (!peer_target_check(&o->fault, l->rank, l->target.len, off, len))
 		return -EAGAIN;
-	}
 	err = issue(o, link, m, src, len, false, l->target.addr + off, l->target.key);
 	return err ? -EAGAIN : 0;
 }

@@ -8,26 +8,8 @@
 #include "peer/net/ofi.h"
 #include "peer/net/ofi_rc.h"
 
-#define CHUNK_MAX (1u << 30)
 #define CQ_MAX 65536
 #define OPS_MIN 64
-
-/* Check the caller's wishes. */
-static int open_check(const struct peer_port_conf *conf, struct peer_fault *fault)
-{
-	uint32_t i;
-
-	if (conf->chunk < 64 || conf->chunk % 64 || conf->chunk > CHUNK_MAX)
-		return peer_fault_set(fault, EINVAL, -1, "chunk of %zu bytes", conf->chunk);
-	if (conf->slots < 2 || conf->slots > 64)
-		return peer_fault_set(fault, EINVAL, -1, "%u slots, wants 2 to 64", conf->slots);
-	if (conf->npeer > PEER_FLOW_LINKS)
-		return peer_fault_set(fault, EINVAL, -1, "%u links", conf->npeer);
-	for (i = 0; i < conf->npeer; i++)
-		if (conf->peers[i] >= conf->world || (i && conf->peers[i] <= conf->peers[i - 1]))
-			return peer_fault_set(fault, EINVAL, -1, "peers not ascending");
-	return 0;
-}
 
 static int open_links(struct ofi_port *o, const struct peer_port_conf *conf)
 {
@@ -173,7 +155,7 @@ int ofi_open(struct ofi_port **out, const struct peer_port_conf *conf, struct pe
 	int err;
 
 	memset(fault, 0, sizeof(*fault));
-	err = open_check(conf, fault);
+	err = peer_port_check(conf, fault);
 	if (err)
 		return err;
 	o = calloc(1, sizeof(*o));

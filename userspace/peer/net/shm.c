@@ -14,7 +14,6 @@
 #include "peer/net/shm.h"
 
 #define LOOK_EVERY 256 /* polls without event, then sockets are looked at */
-#define CHUNK_MAX (1u << 30)
 
 /* Registrations hold nothing: this one stands for all. */
 struct peer_mem {
@@ -45,19 +44,11 @@ static bool name_ok(const char *name)
 
 static int open_check(const struct peer_port_conf *conf, struct peer_fault *fault)
 {
-	uint32_t i;
+	int err = peer_port_check(conf, fault);
 
-	if (conf->chunk < 64 || conf->chunk % 64 || conf->chunk > CHUNK_MAX)
-		return peer_fault_set(fault, EINVAL, -1, "chunk of %zu bytes", conf->chunk);
-	if (conf->slots < 2 || conf->slots > 64)
-		return peer_fault_set(fault, EINVAL, -1, "%u slots, wants 2 to 64", conf->slots);
-	if (conf->npeer > PEER_FLOW_LINKS || !name_ok(conf->name))
-		return peer_fault_set(fault, EINVAL, -1, "%u links, name '%s'", conf->npeer,
-				      conf->name ? conf->name : "");
-	for (i = 0; i < conf->npeer; i++)
-		if (conf->peers[i] >= conf->world || (i && conf->peers[i] <= conf->peers[i - 1]))
-			return peer_fault_set(fault, EINVAL, -1, "peers not ascending");
-	return 0;
+	if (err || name_ok(conf->name))
+		return err;
+	return peer_fault_set(fault, EINVAL, -1, "name '%s'", conf->name ? conf->name : "");
 }
 
 static void shm_free(struct shm_port *s)
@@ -236,12 +227,8 @@ static int shm_write(struct peer_port *p, uint32_t link, struct peer_mem *m, con
 		return -EINVAL;
 	if (s->fault.err || !l->up || !l->heard)
 		return -EAGAIN;
-	if (off > l->target_len || len > l->target_len - off) {
-		peer_fault_set(&s->fault, EPROTO, (int)l->rank,
-			       "rank %u announced %llu bytes, too few", l->rank,
-			       (unsigned long long)l->target_len);
+	if (!peer_target_check(&s->fault, l->rank, l->target_len, off, len))
 		return -EAGAIN;
-	}
 	return stage(s, l, src, &d);
 }
 

@@ -9,7 +9,6 @@
 
 #include "peer/net/stream.h"
 
-#define CHUNK_MAX (1u << 30)
 #define EVENTS_MAX 32
 
 /* Registrations hold nothing: this one stands for all. */
@@ -22,22 +21,6 @@ static struct peer_mem mem_any;
 static struct stream_port *stream_port(struct peer_port *p)
 {
 	return (struct stream_port *)p;
-}
-
-static int open_check(const struct peer_port_conf *conf, struct peer_fault *fault)
-{
-	uint32_t i;
-
-	if (conf->chunk < 64 || conf->chunk % 64 || conf->chunk > CHUNK_MAX)
-		return peer_fault_set(fault, EINVAL, -1, "chunk of %zu bytes", conf->chunk);
-	if (conf->slots < 2 || conf->slots > 64)
-		return peer_fault_set(fault, EINVAL, -1, "%u slots, wants 2 to 64", conf->slots);
-	if (conf->npeer > PEER_FLOW_LINKS)
-		return peer_fault_set(fault, EINVAL, -1, "%u links", conf->npeer);
-	for (i = 0; i < conf->npeer; i++)
-		if (conf->peers[i] >= conf->world || (i && conf->peers[i] <= conf->peers[i - 1]))
-			return peer_fault_set(fault, EINVAL, -1, "peers not ascending");
-	return 0;
 }
 
 static void stream_free(struct stream_port *s)
@@ -85,7 +68,7 @@ static int stream_open(struct peer_port **out, const struct peer_port_conf *conf
 	int err;
 
 	memset(fault, 0, sizeof(*fault));
-	err = open_check(conf, fault);
+	err = peer_port_check(conf, fault);
 	if (err)
 		return err;
 	s = calloc(1, sizeof(*s));
@@ -234,12 +217,8 @@ static int stream_write(struct peer_port *p, uint32_t link, struct peer_mem *m, 
 		return -EINVAL;
 	if (s->fault.err || !l->up || !l->heard)
 		return -EAGAIN;
-	if (off > l->target_len || len > l->target_len - off) {
-		peer_fault_set(&s->fault, EPROTO, (int)l->rank,
-			       "rank %u announced %llu bytes, too few", l->rank,
-			       (unsigned long long)l->target_len);
+	if (!peer_target_check(&s->fault, l->rank, l->target_len, off, len))
 		return -EAGAIN;
-	}
 	return chunk_put(s, link, STREAM_DIRECT, src, len, off);
 }
 
